@@ -18,6 +18,8 @@ PY    := .venv/bin/python
 UV    := .venv/bin/uv
 NODE  := .venv/bin/node
 CDK   := $(NODE) node_modules/aws-cdk/bin/cdk
+# By its script: the wheel's own bin/npm is a broken link.
+NPM    = $(NODE) "$$(dirname "$$(readlink $(NODE))")/../lib/node_modules/npm/bin/npm-cli.js"
 
 # A private certificate authority is honoured by the three installers, each by its own word for it.
 export UV_SYSTEM_CERTS    := 1
@@ -74,6 +76,10 @@ deploy: .venv/.ready node_modules/.ready ## Deploy the stacks to the account
 bench: .venv/.ready .emulator/.ready ## Measure, and compare with Powertools
 	@$(PY) -m bench $(ARGS)
 
+.PHONY: oracle
+oracle: .venv/.ready .cache/oracle/.ready ## Run the ledger's contracts on DynamoDB Local (needs Java 17; Linux only)
+	@.ci/oracle $(CACHE)/oracle/package/emulator $(ARGS) $(TESTS)
+
 .PHONY: lock
 lock: $(UV) ## Compile requirements/*.in again, keeping the versions that still fit (ARGS=--upgrade for newer ones)
 	@for name in bootstrap lambda dev emulator; do \
@@ -112,8 +118,15 @@ $(UV):
 	@$(UV) pip sync --quiet --python .emulator/bin/python --no-build --require-hashes requirements/emulator.txt
 	@touch $@
 
-# npm is started by its script: the wheel's own bin/npm is a broken link.
 node_modules/.ready: .venv/.ready package.json package-lock.json .npmrc
 	@echo 'installing package-lock.json into node_modules'
-	@$(NODE) "$$(dirname "$$(readlink $(NODE))")/../lib/node_modules/npm/bin/npm-cli.js" ci --silent
+	@$(NPM) ci --silent
+	@touch $@
+
+# AWS's engine lies inside a package of Amplify; its licence allows the use, not a copy in this repository.
+.cache/oracle/.ready: .venv/.ready requirements/oracle.sha512
+	@echo 'fetching DynamoDB Local into .cache/oracle'
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@$(NPM) pack --silent --pack-destination $(@D) amplify-dynamodb-simulator@2.9.30 >/dev/null
+	@cd $(@D) && sha512sum --check --quiet $(CURDIR)/requirements/oracle.sha512 && tar xzf *.tgz
 	@touch $@
