@@ -45,7 +45,7 @@ help: ## Show this list
 
 .PHONY: run
 run: .venv/.ready .emulator/.ready node_modules/.ready ## Deploy to a local emulator and send the sample events (no AWS account, no Docker)
-	@$(PY) -m surehand_cli.app local run $(ARGS)
+	@.venv/bin/surehand local run $(ARGS)
 
 .PHONY: test
 test: .venv/.ready .emulator/.ready node_modules/.ready ## Run all tests
@@ -55,7 +55,7 @@ test: .venv/.ready .emulator/.ready node_modules/.ready ## Run all tests
 check: .venv/.ready ## Lint, format, types, imports, addresses
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) -m mypy
+	$(PY) -m mypy $(wildcard shared handlers infra ops tests bench)
 	.venv/bin/lint-imports
 	@echo 'no committed file carries the address of a registry or a path of one machine'
 	@! git grep -nIE 'py[p]i[.]org|files[.]pythonhosted|registry[.]npm[j]s|["'"'"' ]/(work|root)/'
