@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -72,7 +73,14 @@ def test_importing_the_framework_imports_no_aws_sdk() -> None:
 def _sdk_modules_after(statement: str) -> list[str]:
     """Return what of the AWS SDK a fresh interpreter has loaded after this statement."""
     code = f"{statement}\nimport sys\nprint(*sorted({{'boto3', 'botocore'}} & set(sys.modules)))"
+    path = os.pathsep.join((str(ROOT), str(ROOT / "shared")))
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, timeout=60
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": path},
     )
     return done.stdout.split()
