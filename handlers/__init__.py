@@ -1,0 +1,1 @@
+"""What this service does. Empty, since every function imports this package first and needs only its own handler."""

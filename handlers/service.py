@@ -1,0 +1,7 @@
+"""The handlers of this service, listed once: read by infra, the command line and the tests."""
+
+from handlers.inventory import move_stock
+from handlers.orders import charge_order
+from surehand import Service
+
+SHOP = Service("shop", (charge_order, move_stock))
