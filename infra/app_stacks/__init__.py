@@ -1,0 +1,1 @@
+"""The stacks of this service's app, and the settings they share."""

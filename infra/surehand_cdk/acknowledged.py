@@ -1,0 +1,27 @@
+"""Public rules that do not fit what we build, each acknowledged once with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aws_cdk import Acknowledgment, Validations
+from constructs import IConstruct
+
+#: On a handler's function and role.
+FUNCTION: Mapping[str, str] = {
+    "AwsSolutions-L1": "The run time is the one that the bundle is built and tested for; it is raised with the lock.",
+}
+TRACING: Mapping[str, str] = {
+    "AwsSolutions-IAM5[Resource::*]": "X-Ray's actions, and EC2's for a function in a VPC, know no single resources.",
+}
+CODE: Mapping[str, str] = {
+    "@aws-cdk/aws-lambda:codeFromBucketObjectVersionNotSpecified": "The key is the hash of what it holds.",
+}
+ADOPTED: Mapping[str, str] = {
+    "AwsSolutions-SQS3": "It is the dead-letter queue of an adopted queue, whose redrive policy stands elsewhere.",
+}
+
+
+def acknowledge(scope: IConstruct, reasons: Mapping[str, str]) -> None:
+    """Acknowledge rules (id → reason) on *scope* and everything in it."""
+    Validations.of(scope).acknowledge(*(Acknowledgment(id=id, reason=reason) for id, reason in reasons.items()))
