@@ -90,7 +90,7 @@ def bundle_of(service: Service, target: Target, requirements: Path | None = None
     if not lock.is_file():
         raise BundleError(
             f"Service '{service.name}': the bundle's dependencies are read from {lock}, which does not exist. "
-            "Compile it with `uv pip compile --universal --generate-hashes`, or name another lock with -c requirements=PATH."
+            "Compile it with `uv pip compile --universal --generate-hashes`, or name another with -c requirements=PATH."
         )
     return Bundle(requirements=lock, handlers=sources, target=target)
 
