@@ -29,11 +29,11 @@ def ledger_table(scope: Construct, id: str, *, name: str, protect: bool, keep: R
         deletion_protection=protect,
         removal_policy=keep,
     )
-    handler, moment = (dynamodb.Attribute(name=key, type=dynamodb.AttributeType.STRING) for key in ATTENTION_KEYS)
+    handler, since = ATTENTION_KEYS
     table.add_global_secondary_index(
         index_name=ATTENTION_INDEX,
-        partition_key=handler,
-        sort_key=moment,
+        partition_key=dynamodb.Attribute(name=handler, type=dynamodb.AttributeType.STRING),
+        sort_key=dynamodb.Attribute(name=since, type=dynamodb.AttributeType.NUMBER),
         projection_type=dynamodb.ProjectionType.ALL,
     )
     return table
