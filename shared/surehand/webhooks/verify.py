@@ -183,8 +183,8 @@ def _token(scheme: Scheme, reading: Reading, keys: Sequence[Key]) -> Verified:
     for places in alternatives(scheme.signature):
         values = reading.values(places[0])
         if places[0].kind == "header" and values:
-            values = tuple(_without_prefix(scheme.prefix, value or "") for value in values)
-        if values:
+            values = tuple(value and _without_prefix(scheme.prefix, value) for value in values)
+        if any(value is not None for value in values):
             break
     else:
         raise Rejected(Reason.MISSING_SIGNATURE, "no token")
