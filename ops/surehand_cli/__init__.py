@@ -1,0 +1,1 @@
+"""The command line: local runs, dead letters, the ledger."""

@@ -1,0 +1,149 @@
+"""How a local run is shown: as a live table in a terminal, line by line elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from surehand_cli.local.progress import Track
+from surehand_cli.local.report import Report
+
+
+class Display(Protocol):
+    """What the run tells while it goes on."""
+
+    def step(self, text: str) -> AbstractContextManager[object]:
+        """Show that something is going on until the block ends."""
+
+    def tracks(self, tracks: Sequence[Track]) -> None:
+        """Show where every message is."""
+
+
+class Lines:
+    """One line for each thing that happens, with the seconds since the beginning."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._began = time.monotonic()
+        self._told: Counter[int] = Counter()
+        self._dead: set[int] = set()
+
+    def step(self, text: str) -> AbstractContextManager[object]:
+        """Print the step when it begins."""
+        self._print(f"{text} …")
+        return nullcontext()
+
+    def tracks(self, tracks: Sequence[Track]) -> None:
+        """Print what has not been printed yet: deliveries, but for those that only bring a dead letter nearer."""
+        for track in tracks:
+            for delivered in track.deliveries[self._told[id(track)] :]:
+                if delivered.outcome != "fast_forwarded":
+                    code = f" ({delivered.code})" if delivered.code else ""
+                    self._print(f"{track.title}: {delivered.outcome}{code}")
+            self._told[id(track)] = len(track.deliveries)
+            if track.dead and id(track) not in self._dead:
+                self._dead.add(id(track))
+                self._print(f"{track.title}: in the dead-letter queue, after {len(track.deliveries)} receives")
+
+    def _print(self, text: str) -> None:
+        self._console.print(Text(f"{time.monotonic() - self._began:5.1f} s  {text}"), soft_wrap=True)
+
+
+class LiveTable:
+    """A table that follows the messages, with what is going on below it."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live: Live | None = None
+
+    def step(self, text: str) -> AbstractContextManager[object]:
+        """Spin while the block lasts."""
+        return self._console.status(Text(f"{text} …"))
+
+    def tracks(self, tracks: Sequence[Track]) -> None:
+        """Draw the table anew."""
+        if self._live is not None:
+            self._live.update(Group(table(tracks), Spinner("dots", _waiting_for(tracks))))
+
+    def __enter__(self) -> LiveTable:
+        self._live = Live(console=self._console, refresh_per_second=8, transient=True)
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def table(tracks: Sequence[Track]) -> RenderableType:
+    """Return the table of the messages on their way."""
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    drawn.add_column("", width=1)
+    drawn.add_column("message", no_wrap=True)
+    drawn.add_column("handler", no_wrap=True)
+    drawn.add_column("outcomes so far", overflow="fold")
+    drawn.add_column("attempts", justify="right")
+    drawn.add_column("code", no_wrap=True)
+    drawn.add_column("fate", no_wrap=True)
+    for track in tracks:
+        mark, style = _mark(track)
+        drawn.add_row(
+            Text(mark, style),
+            track.title,
+            Text(track.handler, "dim"),
+            Text(track.way, "dim" if track.fate else ""),
+            str(track.attempts or ""),
+            Text(track.code or "", "yellow"),
+            Text(track.fate or ("" if track.sent else "not sent yet"), style),
+        )
+    return drawn
+
+
+def summary(done: Report) -> Text:
+    """Return the report in two lines of words."""
+    counted = [
+        ("succeeded", done.succeeded),
+        ("already applied", done.already_applied),
+        ("canceled", done.canceled),
+        ("dead-lettered", done.dead_lettered),
+        ("lost", done.lost),
+    ]
+    fates = ", ".join(f"{count} {word}" for word, count in counted if count or word == "lost")
+    effects = f"{done.effects} effects, {done.duplicated_effects} of them duplicates, {done.out_of_order} out of order"
+    text = Text(
+        f"{done.sent} messages: {fates}. {done.retried} retries on the way.\n{effects}; {done.seconds} s in all."
+    )
+    if done.unexpected:
+        text.append(f"\nNot as expected: {', '.join(done.unexpected)}.", "red")
+    if done.effects != done.expected_effects:
+        text.append(f"\n{done.expected_effects} effects were expected.", "red")
+    return text
+
+
+def _mark(track: Track) -> tuple[str, str]:
+    if track.fate is None:
+        return "·", ""
+    return ("✓", "green") if track.met else ("✗", "red")
+
+
+def _waiting_for(tracks: Sequence[Track]) -> Text:
+    going = [track for track in tracks if track.fate is None]
+    dying = [
+        track for track in going if track.way.endswith(("rejected", "key_conflict")) or "fast_forwarded" in track.way
+    ]
+    if going and len(dying) == len(going):
+        return Text("only SQS fills a dead-letter queue: given-up messages come back at once until it moves them")
+    return Text(f"{len(going)} on their way")

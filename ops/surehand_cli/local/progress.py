@@ -1,0 +1,130 @@
+"""How far each message has got: samples and observations, folded into one track for each message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from surehand_cli.local.observation import Delivered, Seen
+from surehand_cli.local.samples import Fate, Sample, Sent
+
+#: Outcomes after which SQS deletes the message.
+_DELETED = {"succeeded": Fate.SUCCEEDED, "already_applied": Fate.ALREADY_APPLIED, "canceled": Fate.CANCELED}
+#: Outcomes that give a message up.
+_GIVEN_UP = frozenset({"rejected", "exhausted", "held", "key_conflict"})
+#: Outcomes that ask for another attempt.
+_AGAIN = frozenset({"retry", "unknown"})
+
+
+@dataclass(slots=True, kw_only=True)
+class Track:
+    """One message on its way. *sample* is None for one that somebody else has sent."""
+
+    sample: Sample | None
+    sent: Sent | None
+    handler: str
+    deliveries: list[Delivered] = field(default_factory=list)
+    state: str | None = None
+    dead: bool = False
+
+    @property
+    def title(self) -> str:
+        """What to call it: the sample's title, or the beginning of its message id."""
+        if self.sample is not None:
+            return self.sample.title
+        return f"message {((self.sent and self.sent.message_id) or '?')[:8]}"
+
+    @property
+    def fate(self) -> Fate | None:
+        """What has become of it, once that is durable: the ledger's word counts, not only the log line."""
+        if self.dead:
+            return Fate.DEAD_LETTERED
+        fate = _DELETED.get(self.deliveries[-1].outcome) if self.deliveries else None
+        if fate is None or self.state not in ("succeeded", "compensated", "canceled"):
+            return None
+        return fate
+
+    @property
+    def way(self) -> str:
+        """Its outcomes in order, equal ones counted: `retry ×2, succeeded`."""
+        runs = [(name, len(list(run))) for name, run in groupby(d.outcome for d in self.deliveries)]
+        return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in runs)
+
+    @property
+    def attempts(self) -> int:
+        """How many attempts have begun."""
+        return max((delivered.attempt for delivered in self.deliveries), default=0)
+
+    @property
+    def code(self) -> str | None:
+        """The failure code that was given last."""
+        return next((delivered.code for delivered in reversed(self.deliveries) if delivered.code), None)
+
+    @property
+    def met(self) -> bool:
+        """Whether it has come to what was expected of it."""
+        if self.sample is None:
+            return self.fate is not None
+        return (
+            self.fate is self.sample.fate
+            and self.sample.code in (None, self.code)
+            and self.sample.attempts in (None, self.attempts)
+        )
+
+
+@dataclass(slots=True)
+class Progress:
+    """Every message of a local run. *waiting* counts what the queues still hold."""
+
+    samples: Sequence[Sample]
+    tracks: list[Track] = field(default_factory=list)
+    waiting: int = 0
+
+    def __post_init__(self) -> None:
+        self.tracks = [Track(sample=sample, sent=None, handler=sample.handler) for sample in self.samples]
+
+    def due(self) -> Iterable[Track]:
+        """Return the tracks whose sample can be sent now, in order."""
+        done = {track.title for track in self.tracks if track.fate is not None}
+        return [
+            track
+            for track in self.tracks
+            if track.sample is not None and track.sent is None and track.sample.after in (None, *done)
+        ]
+
+    def add(self, seen: Seen) -> None:
+        """Take in what was seen."""
+        for delivered in seen.deliveries:
+            self._track_of(delivered).deliveries.append(delivered)
+        for track in self.tracks:
+            operation = track.deliveries[-1].operation if track.deliveries else None
+            track.state = seen.states.get(operation) if operation else track.state
+            track.dead = track.sent is not None and track.sent.message_id in seen.dead
+        self.waiting = seen.waiting
+
+    @property
+    def done(self) -> bool:
+        """Whether every message has met its fate and no queue holds anything any more."""
+        return self.waiting == 0 and all(track.fate is not None for track in self.tracks)
+
+    def _track_of(self, delivered: Delivered) -> Track:
+        for track in self.tracks:
+            sent = track.sent
+            if sent is None:
+                continue
+            if delivered.message_id == sent.message_id or (sent.operation and delivered.operation == sent.operation):
+                return track
+        stranger = Track(sample=None, sent=Sent(message_id=delivered.message_id), handler=delivered.handler)
+        self.tracks.append(stranger)
+        return stranger
+
+
+def retried(tracks: Iterable[Track]) -> int:
+    """Count the attempts that were followed by a wait for the next one."""
+    return sum(1 for track in tracks for delivered in track.deliveries if delivered.outcome in _AGAIN)
+
+
+def rejected(tracks: Iterable[Track]) -> int:
+    """Count the messages that were given up, and so put on the way to a dead-letter queue."""
+    return sum(1 for track in tracks if any(delivered.outcome in _GIVEN_UP for delivered in track.deliveries))

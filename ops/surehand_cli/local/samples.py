@@ -1,0 +1,72 @@
+"""What is sent in a local run, and what must become of it. Each kind of trigger sends in a module of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from surehand_cli.local.deployed import Deployed
+
+
+class Fate(StrEnum):
+    """What has finally become of a message."""
+
+    SUCCEEDED = "succeeded"
+    ALREADY_APPLIED = "already_applied"
+    CANCELED = "canceled"
+    DEAD_LETTERED = "dead_lettered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """How a sample is recognised once it is on its way: by its message id, or by its operation's id."""
+
+    message_id: str | None = None
+    operation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One message and its expected fate.
+
+    *send* puts it on its way. *code* is the failure code that its last failed delivery must have; None accepts any.
+    *attempts* is how many attempts it must take. *after* is the title of the sample that must have met its fate first.
+    """
+
+    title: str
+    handler: str
+    send: Callable[[Deployed], Sent]
+    fate: Fate
+    code: str | None = None
+    attempts: int | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """What the outside world has really seen.
+
+    *total* effects; *duplicated*: those beyond one for each piece of work; *out_of_order*: those that came before an
+    earlier one of their group.
+    """
+
+    total: int
+    duplicated: int
+    out_of_order: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a service meets in a local run. `[tool.surehand] local` names a context manager that yields this.
+
+    *environment* is given to every function; *samples* are sent in this order; *effects* counts what has happened so
+    far, and *expected_effects* is what that must be in the end. *hints* are commands to try by hand, as pairs of what
+    they show and the command.
+    """
+
+    environment: Mapping[str, str]
+    samples: Sequence[Sample]
+    effects: Callable[[], Effects]
+    expected_effects: int
+    hints: Callable[[Deployed], Sequence[tuple[str, str]]]
