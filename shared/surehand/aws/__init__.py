@@ -1,0 +1,1 @@
+"""The implementations on AWS. Only this package and `surehand.entrypoint` import botocore."""

@@ -1,0 +1,45 @@
+"""Clients: built once per execution environment, with timeouts that leave room for an answer.
+
+Made with botocore rather than boto3: `import boto3` pulls s3transfer and the resource layer, which nothing here uses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import get_session
+
+#: What a call of ours may raise.
+AWS_ERRORS = (BotoCoreError, ClientError)
+
+#: A ledger call answers in single-digit milliseconds; one that takes longer than this is an outage, and waiting for it
+#: would spend the batch's time. Two attempts: a lost reply is worth one repetition, and `owner` recognises it.
+LEDGER = Config(
+    connect_timeout=1.0,
+    read_timeout=1.5,
+    retries={"total_max_attempts": 2, "mode": "standard"},
+    max_pool_connections=32,
+    tcp_keepalive=True,
+)
+QUEUES = Config(
+    connect_timeout=1.0,
+    read_timeout=3.0,
+    retries={"total_max_attempts": 3, "mode": "standard"},
+    max_pool_connections=16,
+    tcp_keepalive=True,
+)
+
+
+def client(service: str, config: Config) -> Any:
+    """Return a low-level client; region, endpoint and credentials come from the environment as usual."""
+    return get_session().create_client(service, config=config)
+
+
+def reason(error: Exception) -> str:
+    """Return AWS's error code, or the client's exception type: nothing that could hold a payload value."""
+    if isinstance(error, ClientError):
+        code = error.response.get("Error", {}).get("Code")
+        return str(code) if code else "ClientError"
+    return type(error).__name__

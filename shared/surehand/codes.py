@@ -1,0 +1,68 @@
+"""Failure codes: `<class>.<name>`, short, dotted, free of payload values.
+
+Users register nothing: any code of the right shape is theirs to raise, and one whose class is unknown is treated as
+`code`. The framework's own codes are in `CODES`, with their meaning; `docs/codes.md` is generated from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_SHAPE = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_]{1,64}){1,4}")
+
+#: A code is at most this long, so that a ledger item stays small and a log field searchable.
+LONGEST = 100
+
+#: class → the alarm class it counts in. `canceled` outcomes count in none, whatever their code.
+CLASSES: Mapping[str, str] = {
+    "provider": "provider",
+    "effect": "provider",
+    "data": "data",
+    "input": "data",
+    "code": "code",
+    "crash": "code",
+    "ledger": "code",
+    "schedule": "code",
+}
+
+#: The codes that the framework gives by itself.
+CODES: Mapping[str, str] = {
+    "input.malformed": "The record cannot be read, or its body is not JSON. Permanent.",
+    "input.schema": "The body does not fit the handler's payload type. Permanent.",
+    "input.key": "A key or tenant field is missing, empty or of a type that cannot name an operation. Permanent.",
+    "input.conflict": "The same key came with another payload. The first one stands. Permanent for this message.",
+    "input.envelope": "The SNS, EventBridge or webhook envelope around the payload cannot be read. Permanent.",
+    "input.version": "The webhook envelope has a version that this deployment does not know. Permanent.",
+    "code.<Type>": "The handler raised an exception of that type without choosing a fate. Retried.",
+    "code.gave_up": "Older than give_up_after before an attempt could end. Permanent.",
+    "code.exhausted": "max_attempts was already reached when the message came. Permanent.",
+    "provider.timeout": "A network call of the handler timed out. Retried.",
+    "provider.unreachable": "A network call of the handler could not connect. Retried.",
+    "provider.throttled": "A service that the handler called throttled it (429, or AWS's equivalent). Retried.",
+    "provider.unavailable": "A service that the handler called answered 5xx. Retried.",
+    "effect.timeout": "The handler was interrupted before Lambda's deadline. Its effect is unknown.",
+    "effect.interrupted": "The process died while the handler ran. Its effect is unknown.",
+    "effect.unknown": "Held: nobody knows whether the effect happened, and on_unknown says to ask an operator.",
+    "crash.poison": "The process died repeatedly while this operation ran alone. Permanent.",
+    "ledger.unavailable": "The ledger could not be written or read. Nothing ran unclaimed; the message is put back.",
+    "ledger.fence_lost": "Another invocation had claimed the operation by the time this one settled.",
+    "schedule.no_progress": "A cursor was handed over several times without moving. Permanent.",
+    "schedule.too_long": "The whole run exceeded give_up_after over its hand-overs. Permanent.",
+}
+
+
+def is_code(text: str) -> bool:
+    """Tell whether *text* has the shape of a code: `<class>.<name>`, at most 100 characters."""
+    return len(text) <= LONGEST and _SHAPE.fullmatch(text) is not None
+
+
+def failure_class(code: str) -> str:
+    """Return the class that a code is alarmed as: `provider`, `data` or `code`. Unknown classes are `code`."""
+    return CLASSES.get(code.partition(".")[0], "code")
+
+
+def code_of_type(error: BaseException) -> str:
+    """Return `code.<Type>` for an exception, from its class name alone."""
+    name = re.sub(r"\W", "_", type(error).__name__)[:64] or "Exception"
+    return f"code.{name}"

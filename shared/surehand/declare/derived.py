@@ -1,0 +1,108 @@
+"""Numbers and names that follow from a declaration: derived here, typed nowhere else.
+
+Names and the `SUREHAND_*` variables are a public, versioned contract: Terraform, SAM and Serverless users wire the run
+time with them (`docs/adopting.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from surehand.declare import limits
+from surehand.declare.handler import Handler
+from surehand.errors import DeclarationError
+
+#: Version of the contract of names and variables.
+CONTRACT = 1
+
+SERVICE = "SUREHAND_SERVICE"
+STAGE = "SUREHAND_STAGE"
+HANDLER = "SUREHAND_HANDLER"
+TABLE = "SUREHAND_TABLE"
+#: Prefix of the variables with queue URLs, one for the handler's own queue and one for each that it sends to.
+QUEUE = "SUREHAND_QUEUE_"
+#: "batch" (PartiQL, group commit) or "single" (one conditional UpdateItem each). Default: batch inside Lambda, single
+#: elsewhere, since moto does not emulate PartiQL writes.
+WRITES = "SUREHAND_WRITES"
+#: What is deployed, for log lines and ledger items; Lambda's own function version if unset.
+VERSION = "SUREHAND_VERSION"
+#: Seconds after which the ledger forgets an operation.
+LEDGER_RETENTION = "SUREHAND_LEDGER_RETENTION"
+
+#: The ledger's key attributes, TTL attribute and sparse index.
+TABLE_KEYS = ("id", "part")
+TTL_ATTRIBUTE = "expires_at"
+ATTENTION_INDEX = "attention"
+ATTENTION_KEYS = ("attention", "attention_at")
+
+
+def physical_name(service: str, stage: str, handler: str) -> str:
+    """Return the name of the function and the stem of the queues: `{service}-{stage}-{handler}`.
+
+    Raises:
+        DeclarationError: It is longer than 64 characters, where Lambda's function names and IAM's role names end.
+    """
+    name = f"{service}-{stage}-{handler}"
+    if len(name) > limits.LONGEST_FUNCTION_NAME:
+        raise DeclarationError(
+            f"Handler '{handler}': the name '{name}' has {len(name)} characters, and Lambda allows "
+            f"{limits.LONGEST_FUNCTION_NAME}. "
+            "Shorten the service, the stage or, before its first deployment, the handler."
+        )
+    return name
+
+
+def queue_name(service: str, stage: str, handler: Handler[Any]) -> str:
+    """Return the name of a handler's queue; FIFO queues must end in `.fifo`."""
+    return physical_name(service, stage, handler.name) + (".fifo" if handler.options.fifo else "")
+
+
+def dead_letter_queue_name(service: str, stage: str, handler: Handler[Any]) -> str:
+    """Return the name of a handler's dead-letter queue."""
+    return physical_name(service, stage, handler.name) + "-dlq" + (".fifo" if handler.options.fifo else "")
+
+
+def table_name(service: str, stage: str) -> str:
+    """Return the name of a service's ledger table."""
+    return f"{service}-{stage}-ledger"
+
+
+def lambda_handler(handler: Handler[Any]) -> str:
+    """Return what Lambda's `Handler` setting must say, such as `handlers.orders.charge_order`."""
+    return f"{handler.__module__}.{handler.__name__}"
+
+
+def queue_variable(name: str) -> str:
+    """Return the variable that holds the URL of the queue of the handler called *name*."""
+    return QUEUE + name.upper().replace("-", "_")
+
+
+def visibility_timeout(handler: Handler[Any]) -> timedelta:
+    """Return 6 × timeout + batch window, AWS's recommendation, so that a throttled batch is not received twice."""
+    return limits.VISIBILITY_FACTOR * handler.options.timeout + handler.options.batch_window
+
+
+def max_receive_count(handler: Handler[Any]) -> int:
+    """Return after how many receives SQS moves a message to the dead-letter queue.
+
+    Receives are cheap and attempts are ours, so it exceeds `max_attempts`: by 5 on a standard queue; on FIFO it is
+    max_attempts × batch_size + 10, since each receive of a blocked head counts for its followers (rule P4); a
+    schedule gets 200 more, since each hand-over of a long run is a receive.
+    """
+    options = handler.options
+    if options.fifo:
+        return min(1_000, options.max_attempts * options.batch_size + limits.SPARE_RECEIVES_FIFO)
+    spare = limits.SPARE_RECEIVES + (limits.CURSOR_RECEIVES if handler.trigger == "schedule" else 0)
+    return options.max_attempts + spare
+
+
+def ledger_retention(handlers: Iterable[Handler[Any]]) -> timedelta:
+    """Return how long the ledger knows an operation after its last write.
+
+    The longest queue retention, plus the dead-letter queue's, plus slack: a dead letter that is redriven after 13 days
+    must still be recognised. 30 days with the defaults.
+    """
+    longest = max((handler.options.retention for handler in handlers), default=timedelta(days=4))
+    return longest + limits.DEAD_LETTER_RETENTION + limits.LEDGER_SLACK

@@ -1,0 +1,162 @@
+"""A declared function: what it is called, what it takes and what Lambda calls."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Generic, Literal, TypeVar
+
+from surehand.declare.identity import (
+    Fields,
+    Identity,
+    fingerprint,
+    joined,
+    operation_id,
+    parts_from,
+    parts_of,
+)
+from surehand.declare.options import Options, check
+from surehand.declare.payload import PayloadType, missing_member, payload_of
+from surehand.errors import DeclarationError
+from surehand.job import Job
+
+P = TypeVar("P")
+
+Trigger = Literal["queue", "schedule", "webhook"]
+
+#: Set on a function that a declaration has taken, since one function cannot be two handlers.
+_TAKEN = "__surehand_handler__"
+
+
+class Handler(Generic[P]):
+    """One Lambda function, one queue and one dead-letter queue, made from a plain function.
+
+    Call it as Lambda does, `handler(event, context)`; run the function itself with `handler.run(payload)`; put
+    messages into its queue with `handler.send(payload)`. Hashable, by identity.
+    """
+
+    def __init__(self, function: Callable[..., object], name: str, trigger: Trigger, options: Options) -> None:
+        check(name, options)
+        if (taken := getattr(function, _TAKEN, None)) is not None:
+            raise DeclarationError(
+                f"Handler '{name}': {function.__qualname__} is already the handler '{taken}'. One function is one "
+                "handler; put the shared part into a function that both call."
+            )
+        self.name = name
+        self.trigger: Trigger = trigger
+        self.options = options
+        self.function = function
+        annotation, self.takes_job = payload_of(function, of=name)
+        self.payload: PayloadType[P] = PayloadType(annotation, of=name)
+        self.is_async = inspect.iscoroutinefunction(function)
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.__module__ = function.__module__
+        self.__wrapped__ = function
+        self._check_fields()
+        setattr(function, _TAKEN, name)
+        from surehand import entrypoint  # the one lazy import that the contracts allow: importing costs no AWS
+
+        entrypoint.declared(self)
+
+    def __repr__(self) -> str:
+        return f"<Handler '{self.name}': {self.__module__}.{self.__qualname__}>"
+
+    def __call__(self, event: Any, context: Any = None) -> dict[str, Any]:
+        """Lambda's entry: process one SQS event.
+
+        Returns:
+            `{"batchItemFailures": [{"itemIdentifier": id}, …]}`: every message id of the event less those whose
+            operation has durably succeeded or been canceled. SQS keeps the listed ones.
+
+        Raises:
+            UnreadableEvent: It is no SQS event, or a record has no message id; nothing ran.
+            ConfigurationError: A `SUREHAND_*` variable is missing.
+        """
+        from surehand import entrypoint
+
+        return entrypoint.handle(self, event, context)
+
+    def run(self, payload: P, job: Job | None = None) -> object:
+        """Call the function itself, without queue or ledger. *job* defaults to a first attempt of that payload.
+
+        For an async function this returns its coroutine.
+        """
+        if not self.takes_job:
+            return self.function(payload)
+        return self.function(payload, job if job is not None else self.first_job(payload))
+
+    def send(self, *payloads: P, delay: timedelta = timedelta(0)) -> None:
+        """Put payloads into the handler's queue, by tens, each validated first.
+
+        *delay* keeps standard messages back for 0 to 15 minutes. On FIFO the group is the declared one and the
+        deduplication id is fresh: the ledger deduplicates.
+
+        Raises:
+            NotValid, NoKey: A payload does not fit or names no operation; nothing was sent.
+            NotSent: SQS refused some; its `refused` says which. The others were accepted.
+            ConfigurationError: The variable with the queue's URL is missing: declare `sends_to`.
+        """
+        from surehand import entrypoint
+
+        entrypoint.send(self, payloads, delay)
+
+    def identify(self, payload: P, body: str | bytes) -> Identity:
+        """Return the operation that a validated payload belongs to.
+
+        Raises:
+            NoKey: A key, tenant or group field is missing, empty or of a type that cannot name an operation.
+            Exception: Whatever a key function of the user's own raises.
+        """
+        tenant = self._text(payload, self.options.tenant, "tenant")
+        return Identity(
+            operation=operation_id(self.name, tenant, self._key_parts(payload)),
+            tenant=tenant,
+            group=self._text(payload, self.options.group, "group"),
+            fingerprints=(fingerprint(body), fingerprint(self.payload.declared(payload))),
+        )
+
+    def first_job(self, payload: P) -> Job:
+        """Return the Job of a first attempt at *payload*, sent now, with the whole timeout left."""
+        from surehand import entrypoint
+
+        now = entrypoint.now()
+        identity = self.identify(payload, self.payload.dump(payload))
+        return Job(
+            operation=identity.operation,
+            tenant=identity.tenant,
+            attempt=1,
+            last_attempt=self.options.max_attempts == 1,
+            interrupted=False,
+            deadline=now + self.options.timeout,
+            sent_at=now,
+        )
+
+    def _key_parts(self, payload: P) -> tuple[str | int | bool, ...]:
+        key = self.options.key
+        if key is None:
+            raise DeclarationError(
+                f"Handler '{self.name}' has no key; a {self.trigger} handler's trigger must give one."
+            )
+        return parts_from(key, payload) if callable(key) else parts_of(payload, key, what="key")
+
+    def _text(self, payload: P, fields: Fields | None, what: str) -> str | None:
+        return None if fields is None else joined(parts_of(payload, fields, what=what))
+
+    def _check_fields(self) -> None:
+        """Every named field must exist in every member of the payload's union."""
+        for what in ("key", "tenant", "group"):
+            fields = getattr(self.options, what)
+            if fields is None or callable(fields):
+                continue
+            names = (fields,) if isinstance(fields, str) else tuple(fields)
+            if not names or not all(isinstance(name, str) and name for name in names):
+                raise DeclarationError(f"Handler '{self.name}': {what}={fields!r} names no field.")
+            for name in names:
+                if (missing := missing_member(self.payload.annotation, name)) is not None:
+                    raise DeclarationError(
+                        f"Handler '{self.name}': {what}={fields!r}, but {missing} has no attribute '{name}'. "
+                        "Name attributes that every payload has (dotted for nested ones), or give a function."
+                    )

@@ -1,0 +1,158 @@
+"""Which operation a message is about: key, tenant and fingerprints, from validated values.
+
+An operation id is the compact JSON of `[handler, tenant, [key parts]]`, so `("a#b", "c")` and `("a", "b#c")` differ,
+and 1 and "1" do. Key and tenant values stand in the ledger and in logs: keys should not be personal data.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from surehand.declare.limits import LONGEST_KEY
+
+#: Attribute names, dotted for nested ones; several together name one operation.
+Fields = str | Sequence[str]
+
+#: What a key part may be in the id. True and 1 differ there, as 1 and "1" do.
+Scalar = str | int | bool
+
+
+class NoKey(Exception):
+    """The payload does not name an operation. The text names the field, never its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The operation that a payload belongs to.
+
+    *operation* is its id; *tenant* and *group* are texts or None; *fingerprints* are the digests of the body and of
+    the declared fields: a payload is "the same" if either of them is.
+    """
+
+    operation: str
+    tenant: str | None
+    group: str | None
+    fingerprints: tuple[str, ...]
+
+
+def operation_id(handler: str, tenant: str | None, parts: Sequence[Scalar]) -> str:
+    """Return the ledger's `id`. Parts beyond 1 KiB are replaced by their digest, and so is such a tenant."""
+    if tenant is not None and len(tenant.encode("utf-8", "surrogatepass")) > LONGEST_KEY // 4:
+        tenant = f"sha256:{_hex(tenant)}"
+    text = _compact(list(parts))
+    if len(text.encode("utf-8", "surrogatepass")) > LONGEST_KEY:
+        return _compact([handler, tenant, [f"sha256:{_hex(text)}"]])
+    return _compact([handler, tenant, list(parts)])
+
+
+def rejection_id(handler: str, message_id: str) -> str:
+    """Return the id of the record of a message that was rejected before its operation was known."""
+    return _compact([handler, None, ["!message", message_id]])
+
+
+def parts_of(payload: object, fields: Fields, *, what: str) -> tuple[Scalar, ...]:
+    """Return the values of the declared fields, each as text or integer.
+
+    Raises:
+        NoKey: One of them is missing, None, empty, or of a type that cannot name an operation.
+    """
+    names = (fields,) if isinstance(fields, str) else fields
+    return tuple(_scalar(_value(payload, name, what=what), name=name, what=what) for name in names)
+
+
+def parts_from(derive: Callable[[Any], object], payload: object) -> tuple[Scalar, ...]:
+    """Return the parts that a key function gives: one value or a tuple or list of values.
+
+    Raises:
+        NoKey: It gave None, nothing, or something that cannot name an operation.
+        Exception: Whatever the function itself raises.
+    """
+    value = derive(payload)
+    values = list(value) if isinstance(value, tuple | list) else [value]
+    if not values:
+        raise NoKey("the key function returned no parts")
+    return tuple(_scalar(part, name=f"part {index}", what="key") for index, part in enumerate(values))
+
+
+def joined(parts: Sequence[Scalar]) -> str:
+    """Return one text for a tenant or a group: the value itself, or the JSON array of several."""
+    return str(parts[0]) if len(parts) == 1 else _compact(list(parts))
+
+
+def fingerprint(text: str | bytes) -> str:
+    """Return a 128-bit digest in 22 characters. Short, because every item carries two of them."""
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return base64.urlsafe_b64encode(hashlib.sha256(raw).digest()[:16]).decode().rstrip("=")
+
+
+def payload_hash(*, exclude: Fields = ()) -> Callable[[Any], str]:
+    """Return a key function: the SHA-256 of the payload's canonical JSON without the top-level fields *exclude*.
+
+    For payloads without a natural key. Exclude what differs between two sendings of the same work: a timestamp, a
+    trace id. Two different pieces of work with equal payloads count as one.
+    """
+    left_out = frozenset({exclude} if isinstance(exclude, str) else exclude)
+
+    def hash_payload(payload: Any) -> str:
+        from pydantic_core import to_jsonable_python  # only handlers with this key need it
+
+        plain = to_jsonable_python(payload)
+        if isinstance(plain, Mapping):
+            plain = {name: value for name, value in plain.items() if name not in left_out}
+        return _hex(json.dumps(plain, sort_keys=True, separators=(",", ":")))
+
+    return hash_payload
+
+
+def _value(payload: object, path: str, *, what: str) -> object:
+    value: Any = payload
+    for name in path.split("."):
+        if isinstance(value, Mapping):
+            if name not in value:
+                raise NoKey(f"the {what} field '{path}' is missing")
+            value = value[name]
+        else:
+            if not hasattr(value, name):
+                raise NoKey(f"the {what} field '{path}' is missing")
+            value = getattr(value, name)
+    return value
+
+
+def _scalar(value: object, *, name: str, what: str) -> Scalar:
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, UUID | Decimal):
+        return str(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if value is None or value == "":
+        raise NoKey(f"the {what} field '{name}' is empty")
+    if not isinstance(value, str):
+        raise NoKey(
+            f"the {what} field '{name}' is a {type(value).__name__}; "
+            "text, int, bool, UUID, date, Decimal and enum can name an operation"
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise NoKey(f"the {what} field '{name}' holds half of a surrogate pair, which is no Unicode text") from None
+    return value
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _hex(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

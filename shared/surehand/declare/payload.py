@@ -1,0 +1,209 @@
+"""From a handler's annotation to the payload: validation, serialisation and the fields that may be named in a key."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import types
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from surehand.errors import DeclarationError
+
+P = TypeVar("P")
+
+_PLAIN = (dict, list, str)
+_ALLOWED = "a pydantic model, a dataclass, a TypedDict, a union of these, dict, list or str"
+
+
+class NotValid(Exception):
+    """The body does not fit the payload type. The text names fields and error types, never values."""
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code = code
+        super().__init__(text)
+
+
+class PayloadType(Generic[P]):
+    """A payload type: how a body becomes a payload and back."""
+
+    def __init__(self, annotation: Any, *, of: str) -> None:
+        self.annotation = annotation
+        self.members = tuple(_members(annotation))
+        for member in self.members:
+            if not _allowed(member):
+                raise DeclarationError(
+                    f"Handler '{of}': a payload cannot be annotated as {_named(member)}. Use {_ALLOWED}."
+                )
+        try:
+            self._adapter: TypeAdapter[P] = TypeAdapter(annotation)
+        except PydanticUserError as error:
+            raise DeclarationError(f"Handler '{of}': pydantic refuses the payload type: {error.message}") from error
+        self._names = frozenset(_field_names(annotation, seen=set()))
+
+    def validate(self, body: str | bytes) -> P:
+        """Return the payload that *body* (JSON) stands for.
+
+        Raises:
+            NotValid: `input.malformed` if it is no JSON, `input.schema` if it is JSON of another shape.
+            Exception: Whatever a validator of the user's own raises besides ValueError and AssertionError.
+        """
+        try:
+            return self._adapter.validate_json(body)
+        except ValidationError as error:
+            raise NotValid(*self._explain(error)) from None
+
+    def accept(self, payload: object) -> P:
+        """Return *payload*, an object of the handler's own side, as it would arrive: validated through its JSON.
+
+        Raises:
+            NotValid: `input.schema`, it does not fit.
+        """
+        return self.validate(self.dump(payload))
+
+    def dump(self, payload: Any) -> bytes:
+        """Return the plain JSON of a payload.
+
+        Raises:
+            NotValid: `input.schema`, the object cannot be written as this payload type.
+        """
+        try:
+            return self._adapter.dump_json(payload, warnings="error", by_alias=True)
+        except PydanticSerializationError:
+            raise NotValid("input.schema", f"a {type(payload).__name__} is not {_named(self.annotation)}") from None
+
+    def declared(self, payload: P) -> str:
+        """Return the canonical JSON of the declared fields that were set to something else than their default.
+
+        A new optional field in a deployment, or a new undeclared one from the producer, leaves it as it was.
+        """
+        plain = self._adapter.dump_python(
+            payload, mode="json", exclude_unset=True, exclude_defaults=True, warnings=False
+        )
+        if isinstance(payload, BaseModel) and payload.model_extra:
+            plain = {name: value for name, value in plain.items() if name not in payload.model_extra}
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+    def _explain(self, error: ValidationError) -> tuple[str, str]:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        if found and found[0]["type"] == "json_invalid":
+            return "input.malformed", "the body is not JSON"
+        listed = "; ".join(f"{self._place(entry['loc'])}: {entry['type']}" for entry in found[:5])
+        more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
+        return "input.schema", f"{listed}{more}"
+
+    def _place(self, location: tuple[int | str, ...]) -> str:
+        """Return a location in which only declared names are spelt out, since other strings come from the payload."""
+        parts = [str(part) if isinstance(part, int) or part in self._names else "?" for part in location]
+        return ".".join(parts) or "(the whole body)"
+
+
+def payload_of(function: Callable[..., object], *, of: str) -> tuple[Any, bool]:
+    """Return the annotation of a handler function's payload, and whether the function also takes a `Job`.
+
+    Raises:
+        DeclarationError: It takes no argument or more than two, is not annotated, or names a type that exists only
+            for the type checker.
+    """
+    parameters = list(inspect.signature(function).parameters.values())
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) != len(parameters) or not 1 <= len(positional) <= 2:
+        raise DeclarationError(
+            f"Handler '{of}': {function.__qualname__} must take the payload and, if it wants one, the Job: "
+            f"def {function.__name__}(payload: …, job: Job). It takes {len(parameters)} parameters."
+        )
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except NameError as error:
+        raise DeclarationError(
+            f"Handler '{of}': the annotation {error.name!r} of {function.__qualname__} exists only under "
+            "TYPE_CHECKING or not at all. Import the payload type at run time: it validates every message."
+        ) from error
+    if positional[0].name not in hints:
+        raise DeclarationError(
+            f"Handler '{of}': annotate the parameter '{positional[0].name}' of {function.__qualname__} with {_ALLOWED}."
+        )
+    return hints[positional[0].name], len(positional) == 2
+
+
+def missing_member(annotation: Any, path: str) -> str | None:
+    """Return the name of the first union member without the attribute *path* (dotted), or None if all have it.
+
+    Plain dicts cannot be checked and count as having everything.
+    """
+    first, _, rest = path.partition(".")
+    for member in _members(annotation):
+        if member in (Any, dict) or get_origin(member) is dict or member is object:
+            continue
+        fields = _fields(member)
+        if fields is None or first not in fields:
+            return _named(member)
+        if rest and (inner := missing_member(fields[first], rest)) is not None:
+            return inner
+    return None
+
+
+def _members(annotation: Any) -> Iterator[Any]:
+    """Yield the members of a union, without None, looking through Annotated and type aliases."""
+    if type(annotation).__name__ == "TypeAliasType":  # `type X = …` of Python 3.12, or typing_extensions' own
+        yield from _members(annotation.__value__)
+        return
+    origin = get_origin(annotation)
+    if origin is typing.Annotated:
+        yield from _members(get_args(annotation)[0])
+    elif origin in (Union, types.UnionType):
+        for member in get_args(annotation):
+            if member is not type(None):
+                yield from _members(member)
+    else:
+        yield annotation
+
+
+def _allowed(member: Any) -> bool:
+    plain = get_origin(member) or member
+    return plain in _PLAIN or _fields(member) is not None
+
+
+def _fields(member: Any) -> dict[str, Any] | None:
+    """Return attribute name → annotation of a structured type, or None for anything else."""
+    plain = get_origin(member) or member
+    if not isinstance(plain, type):
+        return None
+    if issubclass(plain, BaseModel):
+        return {name: field.annotation for name, field in plain.model_fields.items()}
+    if dataclasses.is_dataclass(plain) or typing.is_typeddict(plain) or _is_extension_typeddict(plain):
+        return get_type_hints(plain)
+    return None
+
+
+def _is_extension_typeddict(plain: type) -> bool:
+    """typing_extensions has a TypedDict of its own before Python 3.12, which `typing.is_typeddict` does not know."""
+    return hasattr(plain, "__total__") and hasattr(plain, "__required_keys__")
+
+
+def _field_names(annotation: Any, *, seen: set[Any]) -> Iterator[str]:
+    """Yield every declared field name and alias that can occur in an error's location."""
+    for member in _members(annotation):
+        key = id(member)
+        if key in seen:
+            continue
+        seen.add(key)
+        fields = _fields(member)
+        for argument in get_args(member):
+            yield from _field_names(argument, seen=seen)
+        if fields is None:
+            continue
+        if isinstance(member, type) and issubclass(member, BaseModel):
+            yield from (f.alias for f in member.model_fields.values() if f.alias)
+        for name, inner in fields.items():
+            yield name
+            yield from _field_names(inner, seen=seen)
+
+
+def _named(annotation: Any) -> str:
+    return getattr(annotation, "__name__", None) or str(annotation)

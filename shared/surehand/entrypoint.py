@@ -1,0 +1,195 @@
+"""The composition root: the only place that reads the environment and the real clock.
+
+Importing it costs no AWS import; clients are built when a declaration is imported inside Lambda (during init), and
+elsewhere with the first event.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from surehand.declare import derived
+from surehand.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from surehand.declare import Handler
+    from surehand.worker import Ports
+
+#: What a test has put in the place of AWS (`surehand.testing.world`).
+_BOUND: ContextVar[Ports | None] = ContextVar("surehand_ports", default=None)
+#: What was built for this execution environment, by handler name and the variables it was built from.
+_BUILT: dict[tuple[str, ...], Ports] = {}
+
+
+class SystemClock:
+    """The real clock."""
+
+    def now(self) -> datetime:
+        """Return the present moment, aware, in UTC."""
+        return now()
+
+
+def now() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def inside_lambda() -> bool:
+    """Tell whether this process is a Lambda execution environment."""
+    return bool(os.environ.get("AWS_LAMBDA_FUNCTION_NAME"))
+
+
+def declared(handler: Handler[Any]) -> None:
+    """Take note of a declaration: inside Lambda, build the clients of this function's own handler during init."""
+    if inside_lambda() and os.environ.get(derived.HANDLER) == handler.name:
+        ports_of(handler)
+        listen_to_the_user()
+
+
+def handle(handler: Handler[Any], event: Any, context: Any) -> dict[str, Any]:
+    """Process one SQS event: what `Handler.__call__` does."""
+    from surehand.worker import Invocation, work
+
+    ports = ports_of(handler)
+    request = str(getattr(context, "aws_request_id", None) or uuid.uuid4())
+    invocation = Invocation(
+        owner=f"{request}/{uuid.uuid4().hex[:8]}",
+        deadline=ports.clock.now() + _left(context, handler.options.timeout),
+    )
+    answered = work(handler, event, invocation=invocation, ports=ports)
+    if answered.stuck and inside_lambda():
+        os._exit(1)  # P9: a handler that would not stop must not go on in the next invocation, beside its successor
+    return answered.response
+
+
+def send(handler: Handler[Any], payloads: tuple[Any, ...], delay: timedelta) -> None:
+    """Send payloads to a handler's queue: what `Handler.send` does."""
+    from surehand.sending import send as send_payloads
+
+    bound = _BOUND.get()
+    send_payloads(handler, payloads, delay=delay, queues=bound.queues if bound else _queues())
+
+
+@contextmanager
+def bound(ports: Ports) -> Iterator[None]:
+    """Put *ports* in the place of AWS while the body runs, for this thread or task. For tests."""
+    token = _BOUND.set(ports)
+    try:
+        yield
+    finally:
+        _BOUND.reset(token)
+
+
+def ports_of(handler: Handler[Any]) -> Ports:
+    """Return what a handler's invocations work with, built once per execution environment.
+
+    Raises:
+        ConfigurationError: A variable is missing or cannot be read.
+    """
+    ports = _BOUND.get()
+    if ports is not None:
+        return ports
+    key = (handler.name, *(os.environ.get(name, "") for name in _READ))
+    if key not in _BUILT:
+        _BUILT[key] = _build()
+    return _BUILT[key]
+
+
+def forget() -> None:
+    """Forget the clients that were built, so that the next event builds new ones. For tests and after a restore."""
+    _BUILT.clear()
+
+
+def listen_to_the_user() -> None:
+    """Make the user's stdlib log records JSON lines that carry the operation in whose attempt they are written."""
+    import logging
+
+    from surehand.aws.logs import OperationFormatter
+
+    for target in logging.getLogger().handlers:
+        target.setFormatter(OperationFormatter())
+
+
+def _build() -> Ports:
+    from random import Random
+
+    from surehand.aws import clients
+    from surehand.aws.dynamodb import DynamoDBLedger
+    from surehand.aws.telling import CloudWatchTeller
+    from surehand.worker import Ports
+    from surehand.worker.loop import EventLoop
+
+    writes = os.environ.get(derived.WRITES) or ("batch" if inside_lambda() else "single")
+    if writes not in ("batch", "single"):
+        raise ConfigurationError(f"{derived.WRITES}={writes!r}: use 'batch' or 'single'.")
+    version = os.environ.get(derived.VERSION) or os.environ.get("AWS_LAMBDA_FUNCTION_VERSION") or "local"
+    return Ports(
+        ledger=DynamoDBLedger(
+            clients.client("dynamodb", clients.LEDGER), _required(derived.TABLE), batched=writes == "batch"
+        ),
+        queues=_queues(),
+        clock=SystemClock(),
+        random=Random(),
+        teller=CloudWatchTeller(service=os.environ.get(derived.SERVICE, "surehand"), version=version),
+        loop=EventLoop(),
+        retention=_retention(),
+        version=version,
+        group_commit=writes == "batch",
+    )
+
+
+def _queues() -> Any:
+    from surehand.aws import clients
+    from surehand.aws.queues import SQSQueues
+
+    return SQSQueues(clients.client("sqs", clients.QUEUES), _queue_url)
+
+
+def _queue_url(handler: str) -> str:
+    variable = derived.queue_variable(handler)
+    url = os.environ.get(variable)
+    if not url:
+        raise ConfigurationError(
+            f"{variable} is not set, so the queue of '{handler}' is unknown. Declare sends_to=['{handler}'] on the "
+            "handler that sends to it and deploy, or set the variable to the queue's URL."
+        )
+    return url
+
+
+def _retention() -> timedelta:
+    text = os.environ.get(derived.LEDGER_RETENTION)
+    if text is None:
+        return derived.ledger_retention(())
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigurationError(f"{derived.LEDGER_RETENTION}={text!r}: give whole seconds, at least 1.")
+    return timedelta(seconds=int(text))
+
+
+def _required(variable: str) -> str:
+    value = os.environ.get(variable)
+    if not value:
+        raise ConfigurationError(
+            f"{variable} is not set. The construct sets it on deployed functions; in a test use "
+            "surehand.testing.world(service), which sets everything."
+        )
+    return value
+
+
+def _left(context: Any, timeout: timedelta) -> timedelta:
+    """Return the time left by Lambda's own account; a context that has none (a test) means the whole timeout.
+
+    0 is not "none": an invocation without time left starts nothing.
+    """
+    remaining = getattr(context, "get_remaining_time_in_millis", None)
+    if remaining is None:
+        return timeout
+    return timedelta(milliseconds=max(0, remaining()))
+
+
+_READ = (derived.TABLE, derived.WRITES, derived.VERSION, derived.LEDGER_RETENTION, "AWS_ENDPOINT_URL", "AWS_REGION")

@@ -1,0 +1,284 @@
+"""The protocol's rules as arithmetic: who may claim what, and what a settle makes of it (rules P1-P6, P8).
+
+Pure functions of the item read, the message and the moment. `docs/protocol.md` has the schedules behind each rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from surehand.ledger.operation import HISTORY, MESSAGE_IDS, Entry, Operation, Write
+from surehand.states import HELD, State
+
+#: A message may come back this much before its `not_before` and still be claimed: clocks of two machines differ, and
+#: SQS counts whole seconds.
+CLOCK_TOLERANCE = timedelta(seconds=2)
+#: An expired lease makes an operation a suspect.
+SUSPECT = 1
+#: A suspect whose process died twice more while it ran alone is poison.
+POISON = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One message that carries the operation."""
+
+    message_id: str
+    sent_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One operation that a batch wants to claim. *candidates* are its messages in the batch, in queue order."""
+
+    id: str
+    handler: str
+    tenant: str | None
+    candidates: tuple[Candidate, ...]
+    fingerprints: tuple[str, ...]
+    seen_before: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """What one invocation writes into each of its claims."""
+
+    owner: str
+    until: datetime
+    retention: timedelta
+    version: str = ""
+
+
+class Standing(StrEnum):
+    """Why an operation is not claimed."""
+
+    ALREADY_APPLIED = "already_applied"
+    CANCELED = "canceled"
+    IN_PROGRESS = "in_progress"
+    DEFERRED = "deferred"
+    KEY_CONFLICT = "key_conflict"
+    FAST_FORWARDED = "fast_forwarded"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """The operation is ours until the lease ends.
+
+    *operation* is the item as it stands now; *lapsed* is the state in which a dead invocation left it, if any;
+    *redrive* says that the attempts start afresh because an operator sent a dead letter back.
+    """
+
+    operation: Operation
+    message_id: str
+    lapsed: State | None = None
+    redrive: bool = False
+
+    @property
+    def suspect(self) -> bool:
+        """Whether a process has died while it held this operation (P3)."""
+        return self.operation.marks >= SUSPECT
+
+    @property
+    def poison(self) -> bool:
+        """Whether it has killed its process too often to be run again."""
+        return self.operation.marks >= POISON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotClaimed:
+    """The ledger's answer instead of a claim. *until* is when the lease ends or the waiting is over."""
+
+    standing: Standing
+    existing: Operation | None = None
+    until: datetime | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """The write that would claim (or, with a cancel requested, cancel) the operation, and what it then means."""
+
+    write: Write
+    then: Claimed | NotClaimed
+
+
+def decide(existing: Operation | None, wanted: Wanted, *, lease: Lease, now: datetime) -> Proposal | NotClaimed:
+    """Say what a delivery may do with its operation as the ledger shows it at *now*."""
+    if existing is None or existing.expired_at(now):
+        return _claim(existing, wanted, wanted.candidates[0], lease=lease, now=now, fresh=True)
+    if existing.fingerprints and not set(existing.fingerprints) & set(wanted.fingerprints):
+        return NotClaimed(standing=Standing.KEY_CONFLICT, existing=existing)
+    if existing.state in (State.SUCCEEDED, State.COMPENSATED):
+        return NotClaimed(standing=Standing.ALREADY_APPLIED, existing=existing)
+    if existing.state is State.CANCELED:
+        return NotClaimed(standing=Standing.CANCELED, existing=existing)
+    if existing.leased_at(now):
+        return NotClaimed(standing=Standing.IN_PROGRESS, existing=existing, until=existing.lease_until)
+    if existing.cancel_requested:
+        return _cancel(existing, lease=lease, now=now)
+    redriven = next((c for c in wanted.candidates if is_redrive(existing, c)), None)
+    if redriven is not None:
+        return _claim(existing, wanted, redriven, lease=lease, now=now, redrive=True)
+    welcome = [c for c in wanted.candidates if c.message_id not in existing.failed_ids]
+    if existing.state is State.PERMANENTLY_FAILED or not welcome:
+        return NotClaimed(standing=Standing.FAST_FORWARDED, existing=existing)
+    if existing.not_before is not None and now < existing.not_before - CLOCK_TOLERANCE:
+        return NotClaimed(standing=Standing.DEFERRED, existing=existing, until=existing.not_before)
+    return _claim(existing, wanted, welcome[0], lease=lease, now=now)
+
+
+def is_redrive(existing: Operation, candidate: Candidate) -> bool:
+    """Tell whether a message is a dead letter that came back (P1).
+
+    Its operation has failed or its holder died, its id is new to the item, and it was sent after the last claim.
+    SQS mints a new id and a new SentTimestamp when it moves a message back.
+    """
+    failed = existing.state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED) or existing.state in HELD
+    return failed and candidate.message_id not in existing.message_ids and candidate.sent_at > existing.claimed_at
+
+
+def settle(
+    claimed: Operation,
+    state: State,
+    *,
+    now: datetime,
+    retention: timedelta,
+    code: str | None = None,
+    result: str | None = None,
+    not_before: datetime | None = None,
+    attempted: bool = False,
+    message_id: str | None = None,
+    failed_ids: Sequence[str] = (),
+    note: str | None = None,
+) -> Write:
+    """Return the write that ends a claim.
+
+    Args:
+        attempted: The handler ran and came to an end of its own. Only that counts an attempt and clears suspicion
+            (P3); a release, a deferral or a hand-over keeps the marks.
+        failed_ids: The message ids of this batch that must never run again, if the state is permanently_failed.
+    """
+    attempts = claimed.attempts + (1 if attempted else 0)
+    entry = Entry(
+        state=state,
+        at=now,
+        fence=claimed.fence,
+        attempt=attempts if attempted else claimed.attempts + 1,
+        code=code,
+        message_id=message_id,
+        note=note,
+    )
+    operation = replace(
+        claimed,
+        state=state,
+        attempts=attempts,
+        marks=0 if attempted else claimed.marks,
+        lease_until=claimed.lease_until if state in HELD else None,
+        not_before=not_before,
+        code=code,
+        result=result,
+        message_ids=_latest(claimed.message_ids, failed_ids),
+        failed_ids=_latest(claimed.failed_ids, failed_ids),
+        history=_appended(claimed.history, entry),
+        expires_at=now + retention,
+    )
+    return Write(operation=operation, previous=claimed)
+
+
+def renewed(existing: Operation, *, now: datetime, retention: timedelta) -> Write | None:
+    """Return the write that keeps an answered duplicate's operation from being forgotten too early, if it is due.
+
+    Due once half of the retention is gone, so that a duplicate that waits in a dead-letter queue meets its record.
+    """
+    if existing.expires_at - now > retention / 2:
+        return None
+    return Write(operation=replace(existing, expires_at=now + retention), previous=existing)
+
+
+def _claim(
+    existing: Operation | None,
+    wanted: Wanted,
+    candidate: Candidate,
+    *,
+    lease: Lease,
+    now: datetime,
+    fresh: bool = False,
+    redrive: bool = False,
+) -> Proposal:
+    known = None if fresh else existing
+    lapsed = known.state if known is not None and known.state in HELD else None
+    anew = known is None or redrive
+    attempts = 0 if anew or known is None else known.attempts
+    fence = (existing.fence if existing is not None else 0) + 1
+    note = "redrive" if redrive else "takeover" if lapsed is not None else None
+    entry = Entry(
+        state=State.LEASED,
+        at=now,
+        fence=fence,
+        attempt=attempts + 1,
+        message_id=candidate.message_id,
+        note=note,
+    )
+    operation = Operation(
+        id=wanted.id,
+        handler=wanted.handler,
+        tenant=wanted.tenant,
+        state=State.LEASED,
+        fence=fence,
+        owner=lease.owner,
+        lease_until=lease.until,
+        claimed_at=now,
+        started_at=now if anew or known is None else known.started_at,
+        expires_at=now + lease.retention,
+        attempts=attempts,
+        marks=0 if anew or known is None else _marks(known, lapsed),
+        message_ids=_latest(known.message_ids if known else (), [c.message_id for c in wanted.candidates]),
+        failed_ids=known.failed_ids if known else (),
+        fingerprints=(known.fingerprints if known else ()) or wanted.fingerprints,
+        history=_appended(known.history if known else (), entry),
+        code=known.code if known else None,
+        version=lease.version,
+    )
+    claimed = Claimed(operation=operation, message_id=candidate.message_id, lapsed=lapsed, redrive=redrive)
+    return Proposal(write=Write(operation=operation, previous=existing), then=claimed)
+
+
+def _marks(known: Operation, lapsed: State | None) -> int:
+    """A lapsed lease makes a suspect; a lapsed `processing` is a confirmed crash (P3)."""
+    if lapsed is None:
+        return known.marks
+    suspected = max(known.marks, SUSPECT)
+    return suspected + 1 if lapsed is State.PROCESSING else suspected
+
+
+def _cancel(existing: Operation, *, lease: Lease, now: datetime) -> Proposal:
+    """A cancel that was requested during a lease takes effect when the lease has ended (P8)."""
+    write = settle(existing, State.CANCELED, now=now, retention=lease.retention, code=existing.code, note="cancel")
+    return Proposal(write=write, then=NotClaimed(standing=Standing.CANCELED, existing=write.operation))
+
+
+def _latest(known: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*known, *new]))[-MESSAGE_IDS:]
+
+
+def _appended(history: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
+    """Append within the bound; the first entry stays, since it says when it all began."""
+    if len(history) < HISTORY:
+        return (*history, entry)
+    return (history[0], *history[2:], entry)
+
+
+def extended(claimed: Operation, *, until: datetime, now: datetime, retention: timedelta) -> Write:
+    """Return the write by which the holder prolongs its lease."""
+    return Write(operation=replace(claimed, lease_until=until, expires_at=now + retention), previous=claimed)
+
+
+def started(claimed: Operation, *, now: datetime) -> Write:
+    """Return the write that says, before it happens, that the handler is being run (`processing`)."""
+    entry = Entry(state=State.PROCESSING, at=now, fence=claimed.fence, attempt=claimed.attempts + 1)
+    operation = replace(claimed, state=State.PROCESSING, history=_appended(claimed.history, entry))
+    return Write(operation=operation, previous=claimed)

@@ -1,0 +1,48 @@
+"""The ledger in memory: the same compare-and-set as on DynamoDB, under one lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import datetime
+
+from surehand.ledger import Answer, NotWritten, Operation, Write, Written, is_own
+
+
+class MemoryLedger:
+    """The `Ledger` of tests and of the simulator. Thread-safe; `items` is what it holds."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, Operation] = {}
+        self._lock = threading.Lock()
+
+    def read(self, ids: Sequence[str]) -> dict[str, Operation]:
+        """See `Ledger.read`."""
+        with self._lock:
+            return {operation_id: self.items[operation_id] for operation_id in ids if operation_id in self.items}
+
+    def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+        """See `Ledger.write`."""
+        return [self._write(write, now) for write in writes]
+
+    def _write(self, write: Write, now: datetime) -> Answer:
+        with self._lock:
+            existing = self.items.get(write.operation.id)
+            if not _still(existing, write.previous, now):
+                if existing is not None and is_own(write, existing):
+                    return Written()
+                return NotWritten(existing)
+            self.items[write.operation.id] = write.operation
+            return Written()
+
+
+def _still(existing: Operation | None, previous: Operation | None, now: datetime) -> bool:
+    if existing is None or previous is None:
+        return existing is previous
+    same = (existing.fence, existing.owner, existing.state, existing.cancel_requested) == (
+        previous.fence,
+        previous.owner,
+        previous.state,
+        previous.cancel_requested,
+    )
+    return same and existing.expired_at(now) == previous.expired_at(now)

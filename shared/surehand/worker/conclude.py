@@ -1,0 +1,171 @@
+"""From what a handler did to what is written: one row of the outcome table per branch, pure arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from random import Random
+
+from surehand.classify import classify
+from surehand.declare.options import Options
+from surehand.ledger import Operation
+from surehand.outcomes import Cancel, Defer, Fate, Outcome, Reject, Retry, Unknown
+from surehand.results import encode
+from surehand.states import State
+
+
+class SoftDeadline(BaseException):
+    """Raised inside a handler shortly before Lambda would kill the process. `except Exception` does not catch it."""
+
+
+class HandOver(BaseException):
+    """Leaves a handler that has saved its cursor near the deadline. `except Exception` does not catch it."""
+
+
+class StillRunning(BaseException):
+    """The handler was asked to stop and did not. It may be running still, so nobody else may run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The handler came to its end."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The handler raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """What to write for an attempt and what it is called."""
+
+    outcome: Outcome
+    state: State
+    code: str | None = None
+    result: str | None = None
+    wait: timedelta | None = None
+    attempted: bool = True
+
+
+#: Asks the provider about an unknown effect: True applied, False not applied, None nobody knows.
+Ask = Callable[[], bool | None]
+
+
+def conclude(
+    ended: Returned | Raised, operation: Operation, options: Options, *, ask: Ask | None, now: datetime, random: Random
+) -> Conclusion:
+    """Return what an attempt comes to.
+
+    *operation* is the claim as it stood during the attempt. *ask* is the bound `on_unknown` callable, if one is
+    declared.
+    """
+    if isinstance(ended, Returned):
+        return Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED, result=encode(ended.value))
+    error = ended.error
+    if isinstance(error, Cancel):
+        return Conclusion(outcome=Outcome.CANCELED, state=State.CANCELED, code=error.code)
+    if isinstance(error, Reject):
+        return Conclusion(outcome=Outcome.REJECTED, state=State.PERMANENTLY_FAILED, code=error.code)
+    if isinstance(error, Defer):
+        wait = error.wait(now)
+        return bounded(
+            Conclusion(
+                outcome=Outcome.DEFERRED,
+                state=State.PENDING,
+                code=error.code,
+                wait=options.backoff.wait(operation.attempts + 1, random) if wait is None else wait,
+                attempted=False,
+            ),
+            operation,
+            options,
+            now,
+        )
+    if isinstance(error, HandOver):
+        return bounded(
+            Conclusion(outcome=Outcome.CONTINUED, state=State.PENDING, wait=timedelta(0), attempted=False),
+            operation,
+            options,
+            now,
+        )
+    if isinstance(error, Unknown | SoftDeadline):
+        code = error.code if isinstance(error, Unknown) else "effect.timeout"
+        return unknown(code, error, operation, options, ask=ask, now=now, random=random)
+    code = error.code if isinstance(error, Fate) else classify(error)
+    return failed(Outcome.RETRY, code, error, operation, options, now=now, random=random)
+
+
+def unknown(
+    code: str,
+    error: BaseException | None,
+    operation: Operation,
+    options: Options,
+    *,
+    ask: Ask | None,
+    now: datetime,
+    random: Random,
+) -> Conclusion:
+    """Return what `on_unknown` makes of an attempt whose effect nobody knows."""
+    if options.on_unknown == "retry":
+        return failed(Outcome.UNKNOWN, code, error, operation, options, now=now, random=random)
+    applied = ask() if ask is not None else None
+    if applied is True:
+        return Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED, code=code)
+    if applied is False:
+        return failed(Outcome.UNKNOWN, code, error, operation, options, now=now, random=random)
+    return Conclusion(outcome=Outcome.HELD, state=State.PERMANENTLY_FAILED, code="effect.unknown")
+
+
+def failed(
+    outcome: Outcome,
+    code: str,
+    error: BaseException | None,
+    operation: Operation,
+    options: Options,
+    *,
+    now: datetime,
+    random: Random,
+) -> Conclusion:
+    """Return what a failed attempt comes to: another one after a wait, or the end of them."""
+    attempts = operation.attempts + 1
+    if attempts >= options.max_attempts:
+        return Conclusion(outcome=Outcome.EXHAUSTED, state=State.PERMANENTLY_FAILED, code=code)
+    chosen = error.wait(now) if isinstance(error, Retry | Unknown) else None
+    wait = options.backoff.wait(attempts, random) if chosen is None else chosen
+    return bounded(
+        Conclusion(outcome=outcome, state=State.RETRYABLE_FAILED, code=code, wait=wait), operation, options, now
+    )
+
+
+def bounded(conclusion: Conclusion, operation: Operation, options: Options, now: datetime) -> Conclusion:
+    """End the waiting where it would go beyond `give_up_after`."""
+    wait = conclusion.wait or timedelta(0)
+    if now + wait - operation.started_at <= options.give_up_after:
+        return conclusion
+    return replace(
+        conclusion,
+        outcome=Outcome.EXHAUSTED,
+        state=State.PERMANENTLY_FAILED,
+        code=conclusion.code or "code.gave_up",
+        wait=None,
+    )
+
+
+def condemned(operation: Operation, options: Options, *, poison: bool, now: datetime) -> Conclusion | None:
+    """Return why an operation must not be run at all, or None."""
+    if poison:
+        return _condemned(Outcome.REJECTED, "crash.poison")
+    if operation.attempts >= options.max_attempts:
+        return _condemned(Outcome.EXHAUSTED, operation.code or "code.exhausted")
+    if now - operation.started_at > options.give_up_after:
+        return _condemned(Outcome.EXHAUSTED, operation.code or "code.gave_up")
+    return None
+
+
+def _condemned(outcome: Outcome, code: str) -> Conclusion:
+    return Conclusion(outcome=outcome, state=State.PERMANENTLY_FAILED, code=code, attempted=False)

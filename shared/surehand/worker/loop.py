@@ -1,0 +1,80 @@
+"""One event loop for async handlers, in a thread of its own, kept over invocations so that clients may live on it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from datetime import timedelta
+from typing import Any, TypeVar, cast
+
+from surehand.worker.conclude import SoftDeadline, StillRunning
+
+T = TypeVar("T")
+
+#: How long a canceled coroutine may take to end before it counts as still running.
+_STOPPING = timedelta(milliseconds=200)
+
+
+class EventLoop:
+    """Runs coroutines for other threads. The thread starts with the first coroutine."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._starting = threading.Lock()
+
+    def result(self, coroutine: object, *, timeout: timedelta) -> object:
+        """Run a coroutine to its end and return its result, or raise what it raised.
+
+        Raises:
+            SoftDeadline: *timeout* has passed; the coroutine was canceled and has ended.
+            StillRunning: It was canceled and goes on.
+        """
+        ended = threading.Event()
+        future = asyncio.run_coroutine_threadsafe(
+            _tracked(cast("Coroutine[Any, Any, object]", coroutine), ended), self._running()
+        )
+        try:
+            return future.result(timeout=max(0.0, timeout.total_seconds()))
+        except TimeoutError:
+            if future.done():  # the coroutine's own
+                raise
+            _stop(future, ended)
+            raise SoftDeadline from None
+        except SoftDeadline:
+            _stop(future, ended)
+            raise
+
+    def close(self) -> None:
+        """End the thread. Coroutines that are still running are abandoned."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop = None
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=_run, args=(self._loop,), name="surehand-loop", daemon=True).start()
+            return self._loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+async def _tracked(coroutine: Coroutine[Any, Any, T], ended: threading.Event) -> T:
+    try:
+        return await coroutine
+    finally:
+        ended.set()
+
+
+def _stop(future: Future[Any], ended: threading.Event) -> None:
+    future.cancel()
+    if not ended.wait(_STOPPING.total_seconds()):
+        raise StillRunning

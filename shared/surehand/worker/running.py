@@ -1,0 +1,71 @@
+"""Phase run, for a whole batch: in queue order, or several at once, and never beyond the deadline."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import timedelta
+
+from surehand.worker.attempts import Attempts
+from surehand.worker.plan import Step
+
+
+def take_in_order(attempts: Attempts, steps: Sequence[Step], *, fifo: bool) -> None:
+    """Run the steps one after the other. On FIFO a step whose group is held is left for later."""
+    for step in steps:
+        if fifo and attempts.lane_held(step):
+            attempts.leave(step)
+        else:
+            attempts.take(step)
+
+
+def take_in_parallel(attempts: Attempts, steps: Sequence[Step], *, fifo: bool, parallel: int, left: timedelta) -> bool:
+    """Run up to *parallel* lanes at once, in threads. A lane is a FIFO group, or a single step on a standard queue.
+
+    Threads cannot be interrupted. When *left* has passed, lanes that have not begun are put back, and a step that is
+    still running keeps its lease (P9).
+
+    Returns:
+        Whether a handler is still running, so that the process must end itself.
+    """
+    lanes = _lanes(steps) if fifo else [[step] for step in steps if not step.suspect]
+    pool = ThreadPoolExecutor(parallel, thread_name_prefix="surehand")
+    running: dict[Future[None], Sequence[Step]] = {}
+    for lane in lanes:
+        call = contextvars.copy_context().run
+        running[pool.submit(call, lambda lane: take_in_order(attempts, lane, fifo=fifo), lane)] = lane
+    done, late = wait(running, timeout=max(0.0, left.total_seconds()))
+    unstarted = {future for future in late if future.cancel()}
+    pool.shutdown(wait=False)
+    for future in done - unstarted:
+        future.result()
+    for future in unstarted:
+        for step in running[future]:
+            attempts.leave(step)
+    stuck = late - unstarted
+    for future in stuck:
+        for step in running[future]:
+            if any(one.index not in attempts.endings for one in step.all):
+                attempts.still_running(step)
+    if not stuck and not fifo:
+        take_in_order(attempts, [step for step in steps if step.suspect], fifo=False)
+    return bool(stuck)
+
+
+def _lanes(steps: Sequence[Step]) -> list[list[Step]]:
+    """Put steps that share a group into one lane, in queue order. A step without a group is a lane of its own."""
+    lanes: list[list[Step]] = []
+    by_group: dict[str, list[Step]] = {}
+    for step in steps:
+        groups = {one.lane for one in step.all if one.lane is not None}
+        touched: list[list[Step]] = []
+        for group in groups:
+            lane = by_group.get(group)
+            if lane is not None and lane not in touched:
+                touched.append(lane)
+        lane = sorted([step, *(one for part in touched for one in part)], key=lambda one: one.index)
+        lanes = [part for part in lanes if part not in touched] + [lane]
+        for one in lane:
+            by_group.update({message.lane: lane for message in one.all if message.lane is not None})
+    return lanes

@@ -1,0 +1,66 @@
+"""The life of a batch, in one visible sequence. Every other module of this package is one of its phases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from surehand.declare import Handler
+from surehand.delivery import parse_event
+from surehand.worker.acknowledge import Response, response, set_visibilities
+from surehand.worker.attempts import Attempts
+from surehand.worker.deadline import reserve_for
+from surehand.worker.plan import claim_batch, ordered
+from surehand.worker.ports import Invocation, Ports
+from surehand.worker.receive import receive
+from surehand.worker.renewals import renew
+from surehand.worker.running import take_in_order, take_in_parallel
+from surehand.worker.settlers import GroupSettler, InlineSettler, Settler
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to Lambda. *stuck*: a handler is still running, so the process must end instead of answering."""
+
+    response: Response
+    stuck: bool = False
+
+
+def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Ports) -> Answered:
+    """Process one SQS event.
+
+    Raises:
+        UnreadableEvent: It cannot be answered; nothing ran.
+        Exception: A fault of ours. Lambda then keeps every message, and what was settled is answered as applied
+            when it comes again.
+    """
+    fifo = handler.options.fifo
+    records = parse_event(event)
+    received = receive(handler, records)
+    steps = ordered(claim_batch(handler, received, invocation=invocation, ports=ports), fifo=fifo)
+    settler = _settler(ports, fifo=fifo, several=len(steps) > 1)
+    attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)
+    stuck = False
+    try:
+        if handler.options.parallel > 1 and len(steps) > 1:
+            left = invocation.deadline - reserve_for(handler.options.timeout) - ports.clock.now()
+            stuck = take_in_parallel(attempts, steps, fifo=fifo, parallel=handler.options.parallel, left=left)
+        else:
+            take_in_order(attempts, steps, fifo=fifo)
+    finally:
+        settler.close()
+    endings = {**attempts.endings}
+    for renewed in renew(handler, list(endings.values()), ports=ports):
+        endings[renewed.index] = renewed
+    for late, code in set_visibilities(handler, ports.queues, list(endings.values())):
+        endings[late.index] = replace(late, wait=None, detail=f"visibility not set: {code}")
+    told = [endings[index] for index in sorted(endings)]
+    ports.teller.tell(handler, told, now=ports.clock.now())
+    return Answered(response(records, endings), stuck=stuck)
+
+
+def _settler(ports: Ports, *, fifo: bool, several: bool) -> Settler:
+    """A thread pays only where there is something to write beside; FIFO waits for each outcome anyway (P4)."""
+    if ports.group_commit and several and not fifo:
+        return GroupSettler(ports.ledger, ports.clock)
+    return InlineSettler(ports.ledger, ports.clock)

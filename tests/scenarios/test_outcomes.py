@@ -1,0 +1,190 @@
+"""What becomes of a message for everything that its handler can do: the rows of the outcome table."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from surehand import Cancel, Defer, Reject, Retry, Unknown
+from surehand.outcomes import Outcome
+from surehand.states import State
+from surehand.testing import again, world
+from tests.scenarios.kiosk import KIOSK, Ticket, careful, ids, plain, script
+
+TICKET = Ticket(number="1")
+
+
+def raising(error):
+    def act(ticket, job):
+        raise error
+
+    return act
+
+
+def test_a_handler_that_returns_has_succeeded_and_the_message_is_deleted() -> None:
+    with world(KIOSK) as made, script() as told:
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert made.operation(plain, TICKET).state is State.SUCCEEDED
+        assert told.numbers == ["1"]
+
+
+@pytest.mark.parametrize("result", [None, 0, False, "", [], {}, {"a": [1, None]}, 1.5])
+def test_a_json_result_is_kept_as_itself(result) -> None:
+    from surehand.results import decode
+
+    with world(KIOSK) as made, script(lambda ticket, job: result):
+        plain(made.event(plain, TICKET), None)
+        kept = decode(made.operation(plain, TICKET).result)
+        assert (kept, type(kept)) == (result, type(result))
+
+
+@pytest.mark.parametrize("result", [object(), (1, 2), {1: 2}, float("nan"), "x" * 5000])
+def test_a_result_that_cannot_be_kept_never_fails_the_message(result) -> None:
+    with world(KIOSK) as made, script(lambda ticket, job: result):
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert made.operation(plain, TICKET).state is State.SUCCEEDED
+        assert made.operation(plain, TICKET).result.startswith("!")
+
+
+def test_a_duplicate_of_a_success_is_deleted_without_running() -> None:
+    with world(KIOSK) as made, script() as told:
+        plain(made.event(plain, TICKET), None)
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert told.numbers == ["1"]
+        assert made.teller.endings[-1].outcome is Outcome.ALREADY_APPLIED
+
+
+def test_a_retry_is_put_back_for_as_long_as_it_says_and_counts_an_attempt() -> None:
+    with world(KIOSK) as made, script(raising(Retry("provider.busy", after=timedelta(minutes=3)))):
+        event = made.event(plain, TICKET)
+        assert ids(plain(event, None)) == [event["Records"][0]["messageId"]]
+        operation = made.operation(plain, TICKET)
+        assert (operation.state, operation.attempts, operation.code) == (State.RETRYABLE_FAILED, 1, "provider.busy")
+        assert made.queues.hidden == {event["Records"][0]["receiptHandle"]: timedelta(minutes=3)}
+
+
+def test_a_deferral_is_put_back_without_counting_an_attempt() -> None:
+    with world(KIOSK) as made, script(raising(Defer("provider.closed", after=timedelta(hours=1)))):
+        event = made.event(plain, TICKET)
+        assert ids(plain(event, None)) != []
+        operation = made.operation(plain, TICKET)
+        assert (operation.state, operation.attempts) == (State.PENDING, 0)
+        assert list(made.queues.hidden.values()) == [timedelta(hours=1)]
+
+
+def test_a_rejected_message_is_put_back_for_sqs_to_move_and_never_runs_again() -> None:
+    with world(KIOSK) as made, script(raising(Reject("data.no_such_account"))) as told:
+        event = made.event(plain, TICKET)
+        for _ in range(3):
+            assert ids(plain(event, None)) == [event["Records"][0]["messageId"]]
+            event = {"Records": [again(event["Records"][0])]}
+        assert told.numbers == ["1"]
+        assert made.operation(plain, TICKET).state is State.PERMANENTLY_FAILED
+        assert all(timedelta(seconds=1) <= wait <= timedelta(seconds=5) for wait in made.queues.hidden.values())
+
+
+def test_a_canceled_message_is_deleted_and_its_duplicate_too() -> None:
+    with world(KIOSK) as made, script(raising(Cancel("data.card_declined"))) as told:
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert told.numbers == ["1"]
+        assert made.operation(plain, TICKET).state is State.CANCELED
+
+
+def test_any_other_exception_is_retried_under_its_type() -> None:
+    with world(KIOSK) as made, script(raising(KeyError("secret"))):
+        assert ids(plain(made.event(plain, TICKET), None)) != []
+        assert made.operation(plain, TICKET).code == "code.KeyError"
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), BaseException("x")])
+def test_a_base_exception_is_that_record_s_own_failure(error) -> None:
+    def act(ticket, job):
+        if ticket.number == "1":
+            raise error
+
+    with world(KIOSK) as made, script(act) as told:
+        event = made.event(plain, TICKET, Ticket(number="2"))
+        assert ids(plain(event, None)) == [event["Records"][0]["messageId"]]
+        assert told.numbers == ["1", "2"]
+        assert made.operation(plain, TICKET).code == f"code.{type(error).__name__}"
+
+
+def test_the_last_attempt_exhausts_the_operation() -> None:
+    with world(KIOSK) as made, script(raising(Retry("provider.busy"))) as told:
+        event = made.event(plain, TICKET)
+        for _ in range(7):
+            assert ids(plain(event, None)) != []
+            made.clock.advance(timedelta(minutes=20))
+            event = {"Records": [again(event["Records"][0])]}
+        assert len(told.runs) == 5
+        assert [job.attempt for job in told.jobs] == [1, 2, 3, 4, 5]
+        assert [job.last_attempt for job in told.jobs] == [False] * 4 + [True]
+        operation = made.operation(plain, TICKET)
+        assert (operation.state, operation.code) == (State.PERMANENTLY_FAILED, "provider.busy")
+
+
+def test_waiting_ends_with_give_up_after() -> None:
+    with world(KIOSK) as made, script(raising(Defer("provider.closed", after=timedelta(hours=10)))):
+        event = made.event(plain, TICKET)
+        states = []
+        for _ in range(8):
+            plain(event, None)
+            states.append(made.operation(plain, TICKET).state)
+            made.clock.advance(timedelta(hours=10))
+        assert states == [State.PENDING] * 7 + [State.PERMANENTLY_FAILED]
+
+
+def test_an_unknown_effect_is_retried_with_the_same_key_by_default() -> None:
+    with world(KIOSK) as made, script(raising(Unknown("provider.read_timeout"))) as told:
+        event = made.event(plain, TICKET)
+        plain(event, None)
+        made.clock.advance(timedelta(hours=1))
+        plain({"Records": [again(event["Records"][0])]}, None)
+        assert len({key for _, key in told.runs}) == 1
+        assert made.operation(plain, TICKET).attempts == 2
+
+
+def test_an_unknown_effect_is_held_where_the_declaration_says_so() -> None:
+    with world(KIOSK) as made, script(raising(Unknown("provider.read_timeout"))) as told:
+        event = made.event(careful, TICKET)
+        assert ids(careful(event, None)) != []
+        assert made.teller.endings[-1].outcome is Outcome.HELD
+        assert ids(careful({"Records": [again(event["Records"][0])]}, None)) != []
+        assert told.numbers == ["1"]
+        assert made.operation(careful, TICKET).code == "effect.unknown"
+
+
+def test_the_same_key_with_another_payload_is_a_conflict_with_a_record_of_its_own() -> None:
+    with world(KIOSK) as made, script() as told:
+        plain(made.event(plain, TICKET), None)
+        event = made.event(plain, Ticket(number="1", note=7))
+        assert ids(plain(event, None)) == [event["Records"][0]["messageId"]]
+        assert told.numbers == ["1"]
+        assert made.operation(plain, TICKET).state is State.SUCCEEDED
+        assert made.teller.endings[-1].outcome is Outcome.KEY_CONFLICT
+        conflict = made.ledger.items[f'["plain",null,["!message","{event["Records"][0]["messageId"]}"]]']
+        assert (conflict.state, conflict.code) == (State.PERMANENTLY_FAILED, "input.conflict")
+
+
+def test_two_payloads_under_one_key_in_one_batch_run_the_first_and_refuse_the_second() -> None:
+    with world(KIOSK) as made, script() as told:
+        event = made.event(plain, Ticket(number="1", note=1), Ticket(number="1", note=2))
+        assert ids(plain(event, None)) == [event["Records"][1]["messageId"]]
+        assert told.numbers == ["1"]
+
+
+def test_the_same_operation_twice_in_a_batch_runs_once() -> None:
+    with world(KIOSK) as made, script() as told:
+        assert ids(plain(made.event(plain, TICKET, TICKET), None)) == []
+        assert told.numbers == ["1"]
+        assert len(made.operation(plain, TICKET).message_ids) == 2
+
+
+def test_copies_in_a_batch_share_a_failure() -> None:
+    with world(KIOSK) as made, script(raising(Reject("data.bad"))) as told:
+        event = made.event(plain, TICKET, TICKET)
+        assert len(ids(plain(event, None))) == 2
+        assert len(made.operation(plain, TICKET).failed_ids) == 2
+        assert told.numbers == ["1"]
