@@ -18,6 +18,7 @@ from surehand.declare import (
     queue_name,
     visibility_timeout,
 )
+from surehand.errors import DeclarationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def queue_pair(
     An adopted queue's attributes are its owner's to set: an output of the stack says which ones.
 
     Raises:
-        ValueError: *adopt* is FIFO and the handler is not, or the other way round.
+        DeclarationError: *adopt* is FIFO and the handler is not, or the other way round.
     """
     name = adopt or queue_name(service, stage, handler)
     # By name and not by reference: the source refers to its dead-letter queue, which refers back to the source.
@@ -96,10 +97,10 @@ def _guarded(keep: RemovalPolicy) -> dict[str, Any]:
 
 def _adopt(scope: Construct, handler: Handler[Any], name: str, dead_letters: sqs.Queue) -> None:
     if name.endswith(".fifo") != handler.options.fifo:
-        kind = "FIFO" if handler.options.fifo else "standard"
-        raise ValueError(
-            f"Handler '{handler.name}' needs a {kind} queue (group= makes it FIFO), and '{name}' is "
-            f"{'one' if kind == 'FIFO' else 'none'} by its name."
+        needed, found = ("FIFO", "standard") if handler.options.fifo else ("standard", "FIFO")
+        raise DeclarationError(
+            f"Handler '{handler.name}' needs a {needed} queue (group= makes it FIFO), and '{name}' is a {found} one by "
+            "its name."
         )
     CfnOutput(
         scope,
