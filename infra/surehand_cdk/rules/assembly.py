@@ -63,11 +63,9 @@ class Assembly:
                 node = self.resolve(node, within=resource.template)
             if isinstance(node, Unknown):
                 return node
-            if (isinstance(node, Mapping) and step in node) or (
-                isinstance(node, list) and isinstance(step, int) and step < len(node)
-            ):
+            try:
                 node = node[step]
-            else:
+            except (KeyError, IndexError, TypeError):
                 return None
         return self.resolve(node, within=resource.template)
 

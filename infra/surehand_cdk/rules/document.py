@@ -28,8 +28,8 @@ Validations.of(app).add_plugins(SurehandRules())
 * **Whose resources:** a rule marked *surehand* reads only what belongs to a handler of ours: functions with a
   `SUREHAND_HANDLER` or `SUREHAND_SERVICE` variable, and their queues, dead-letter queues, mappings, ledger, roles,
   schedules, API and alarms. A rule marked *any* reads every resource of its kind. Violations by your own resources
-  beside ours are warnings (`SurehandRules(unmarked="refuse")` makes them errors, `"ignore"` leaves them out). In an app without any
-  handler of ours they are errors: that is what the pack was applied for.
+  beside ours are warnings (`SurehandRules(unmarked="refuse")` makes them errors, `"ignore"` leaves them out). In an
+  app without any handler of ours they are errors: that is what the pack was applied for.
 * **Levels:** an *error* stops the synthesis, a *warning* is printed.
 * **To acknowledge** one, with its reason:
 
