@@ -6,7 +6,7 @@ import json as jsonlib
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -41,20 +41,21 @@ def run_command(
     """
     console = Console(stderr=json)
     display: Display = LiveTable(console) if console.is_terminal else Lines(console)
+    stays = console.is_terminal and not once and not json
     project = find_project(Path.cwd())
     with _ends_properly(console), local_run(project, port=port, display=display) as run:
-        with display if isinstance(display, LiveTable) else nullcontext():
+        with display.following():
             run.follow(display, finished(run))
         done = run.report()
-        if console.is_terminal:
-            console.print(table(run.progress.tracks))
+        if console.is_terminal and not stays:
+            console.print(table(run.progress.tracks, console.width))
         console.print(summary(done), soft_wrap=True)
         if not done.good:
             for line in last_complaints(run):
                 console.print(Text(f"  a function said: {line}", "dim"), soft_wrap=True)
         if json:
             sys.stdout.write(jsonlib.dumps(done.as_json()) + "\n")
-        elif console.is_terminal and not once:
+        if stays:
             _stay(run, display, console)
     raise typer.Exit(0 if done.good else 1)
 
@@ -64,13 +65,12 @@ def _stay(run: LocalRun, display: Display, console: Console) -> None:
     console.print()
     for what, command in run.surroundings.hints(run.deployed):
         console.print(Text(what, "bold"), Text(command), sep="\n  ", soft_wrap=True, highlight=False)
-    console.print(Text("Ctrl-C stops everything and leaves nothing behind.", "bold"))
-    console.print()
+    console.print(Text("Ctrl-C stops everything and leaves nothing behind.\n", "bold"))
     try:
-        with display if isinstance(display, LiveTable) else nullcontext():
+        with display.following():
             run.follow(display, lambda: False)
     except KeyboardInterrupt:
-        console.print("stopping …")
+        console.print(table(run.progress.tracks, console.width), "stopping …")
 
 
 @contextmanager

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -25,6 +24,9 @@ class Display(Protocol):
     def step(self, text: str) -> AbstractContextManager[object]:
         """Show that something is going on until the block ends."""
 
+    def following(self) -> AbstractContextManager[object]:
+        """Make room for the messages, which are shown while the block lasts."""
+
     def tracks(self, tracks: Sequence[Track]) -> None:
         """Show where every message is."""
 
@@ -41,6 +43,10 @@ class Lines:
     def step(self, text: str) -> AbstractContextManager[object]:
         """Print the step when it begins."""
         self._print(f"{text} …")
+        return nullcontext()
+
+    def following(self) -> AbstractContextManager[object]:
+        """Nothing to prepare: lines stay."""
         return nullcontext()
 
     def tracks(self, tracks: Sequence[Track]) -> None:
@@ -73,42 +79,32 @@ class LiveTable:
     def tracks(self, tracks: Sequence[Track]) -> None:
         """Draw the table anew."""
         if self._live is not None:
-            self._live.update(Group(table(tracks), Spinner("dots", _waiting_for(tracks))))
+            self._live.update(Group(table(tracks, self._console.width), Spinner("dots", _waiting_for(tracks))))
 
-    def __enter__(self) -> LiveTable:
-        self._live = Live(console=self._console, refresh_per_second=8, transient=True)
-        self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Draw the table at the bottom of the terminal, and wipe it in the end."""
+        with Live(console=self._console, refresh_per_second=8, transient=True) as self._live:
+            yield
+        self._live = None
 
 
-def table(tracks: Sequence[Track]) -> RenderableType:
-    """Return the table of the messages on their way."""
+def table(tracks: Sequence[Track], width: int) -> RenderableType:
+    """Return the table of the messages on their way. On a terminal narrower than 110 columns it names no handlers."""
+    wide = width >= 110
     drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     drawn.add_column("", width=1)
     drawn.add_column("message", no_wrap=True)
-    drawn.add_column("handler", no_wrap=True)
+    if wide:
+        drawn.add_column("handler", no_wrap=True)
     drawn.add_column("outcomes so far", overflow="fold")
-    drawn.add_column("attempts", justify="right")
-    drawn.add_column("code", no_wrap=True)
     drawn.add_column("fate", no_wrap=True)
     for track in tracks:
         mark, style = _mark(track)
-        drawn.add_row(
-            Text(mark, style),
-            track.title,
-            Text(track.handler, "dim"),
-            Text(track.way, "dim" if track.fate else ""),
-            str(track.attempts or ""),
-            Text(track.code or "", "yellow"),
-            Text(track.fate or ("" if track.sent else "not sent yet"), style),
-        )
+        fate = track.fate or ("" if track.sent else "not sent yet")
+        handler = [Text(track.handler, "dim")] if wide else []
+        way = Text(track.way, "dim" if track.fate else "")
+        drawn.add_row(Text(mark, style), track.title, *handler, way, Text(fate, style))
     return drawn
 
 
@@ -146,4 +142,4 @@ def _waiting_for(tracks: Sequence[Track]) -> Text:
     ]
     if going and len(dying) == len(going):
         return Text("only SQS fills a dead-letter queue: given-up messages come back at once until it moves them")
-    return Text(f"{len(going)} on their way")
+    return Text(f"{len(going)} on their way" if going else "waiting for further messages")

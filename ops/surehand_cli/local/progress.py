@@ -47,9 +47,18 @@ class Track:
 
     @property
     def way(self) -> str:
-        """Its outcomes in order, equal ones counted: `retry ×2, succeeded`."""
-        runs = [(name, len(list(run))) for name, run in groupby(d.outcome for d in self.deliveries)]
-        return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in runs)
+        """Its outcomes in order with their codes, equal ones counted: `retry ×2 (provider.busy), succeeded`."""
+        runs = groupby((delivered.outcome, delivered.code) for delivered in self.deliveries)
+        counted = [(outcome, code, len(list(run))) for (outcome, code), run in runs]
+        return ", ".join(
+            outcome + (f" ×{count}" if count > 1 else "") + (f" ({code})" if code else "")
+            for outcome, code, count in counted
+        )
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it is, or will be, a dead letter."""
+        return any(delivered.outcome in _GIVEN_UP for delivered in self.deliveries)
 
     @property
     def attempts(self) -> int:
@@ -127,4 +136,4 @@ def retried(tracks: Iterable[Track]) -> int:
 
 def rejected(tracks: Iterable[Track]) -> int:
     """Count the messages that were given up, and so put on the way to a dead-letter queue."""
-    return sum(1 for track in tracks if any(delivered.outcome in _GIVEN_UP for delivered in track.deliveries))
+    return sum(track.given_up for track in tracks)

@@ -21,8 +21,9 @@ from surehand_cli.local.samples import Surroundings
 from surehand_cli.local.toolchain import Toolchain
 from surehand_cli.project import Project
 
-#: A crashed invocation's messages come back after this long. Longer than any batch of samples takes.
-VISIBILITY_SECONDS = 20
+#: A crashed invocation's messages come back after this long. Longer than any function's timeout, so that a batch on a
+#: slow machine is not delivered twice.
+VISIBILITY_SECONDS = 60
 #: How long the samples may take. The slowest way is that to the dead-letter queue: about 10 receives, 1 to 5 s apart.
 PATIENCE_SECONDS = 120.0
 LOOK_SECONDS = 0.3
