@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -46,10 +46,14 @@ class SecretVersion:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The live versions of one secret, the current one first, and when they were fetched (an aware datetime)."""
+    """The live versions of one secret, the current one first, and when they were fetched (an aware datetime).
+
+    *outdated* says that they are older than was asked for, because the store cannot be reached.
+    """
 
     versions: tuple[SecretVersion, ...]
     fetched_at: datetime
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +135,7 @@ class SecretCache:
         self._failed: dict[str, tuple[datetime, Exception]] = {}
 
     def load(self, name: str, *, max_age: timedelta) -> Loaded:
-        """Return a secret that was fetched at most *max_age* ago, or fetch it.
+        """Return a secret that was fetched at most *max_age* ago, or fetch it; or an outdated one within `GRACE`.
 
         Raises:
             SecretsUnavailable: It cannot be fetched, and no version younger than `GRACE` is at hand.
@@ -151,5 +155,5 @@ class SecretCache:
                 self._loaded[name] = loaded
                 return loaded
         if known is not None and now - known.fetched_at <= GRACE:
-            return known
+            return replace(known, outdated=True)
         raise SecretsUnavailable(f"the secret '{name}' cannot be fetched") from failed[1]

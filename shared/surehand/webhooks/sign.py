@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 
 from surehand.errors import DeclarationError
 from surehand.webhooks.keys import Key, read_key
-from surehand.webhooks.place import Place, alternatives
+from surehand.webhooks.place import Place, Reading, alternatives
 from surehand.webhooks.request import HttpRequest
 from surehand.webhooks.scheme import Scheme
 from surehand.webhooks.signed import Parts, chunks
 from surehand.webhooks.verifier import Signer
-from surehand.webhooks.verify import digest
+from surehand.webhooks.verify import digest, first_text
 
 
 def sign(
@@ -29,14 +29,15 @@ def sign(
     secret: str,
     *,
     now: datetime,
-    event_id: str = "evt_local_1",
+    event_id: str | None = None,
     url: str | None = None,
 ) -> HttpRequest:
     """Return the request with everything that the scheme's sender adds.
 
     *secret* is the stored text; for a scheme with a public key it is the private one: for Ed25519 `whsk_` or hex, for
-    ECDSA the PKCS #8 DER in base64. *event_id* is used where the sender puts an id into a header. Where the sender
-    writes time, token or signature into the body, the body is written anew.
+    ECDSA the PKCS #8 DER in base64. *event_id* is used where the sender puts an id into a header; without it, one that
+    is there already is kept, or `evt_local_1` is used. Where the sender writes time, token or signature into the body,
+    the body is written anew.
 
     Raises:
         DeclarationError: The scheme has a verifier that cannot sign, or signs the URL and none is given.
@@ -56,8 +57,9 @@ def sign(
             request = _put(request, places[0], timestamp)
     for places in alternatives(scheme.id)[:1]:
         for place in (place for place in places if place.kind == "header"):
-            request = _put(request, place, event_id)
-    parts = Parts(request=request, timestamp=timestamp, id=event_id, url=url)
+            request = _put(request, place, event_id or request.header(place.path) or "evt_local_1")
+    signed_id = first_text(scheme.id, Reading(request)) if scheme.id else ""
+    parts = Parts(request=request, timestamp=timestamp, id=signed_id, url=url)
     signature = _encoded(scheme, _signature(scheme, secret, chunks(scheme.signed, parts)))
     return _put(request, alternatives(scheme.signature)[0][0], _header(scheme, timestamp, signature))
 

@@ -119,6 +119,9 @@ class Visit:
             if rejected.reason is not Reason.BAD_SIGNATURE:
                 raise
             before, self._loaded = self._loaded, self._load(REFRESH_AFTER)
+            if self._loaded.outdated:
+                # The secret may have changed and we cannot see it: this is our failure, not the sender's.
+                raise OwnFailure(Failure.SECRETS) from rejected
             if before is None or self._loaded.fetched_at == before.fetched_at:
                 raise
             self.outcome = replace(self.outcome, refreshed=True)

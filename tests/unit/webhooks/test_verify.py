@@ -16,13 +16,17 @@ from surehand.webhooks.table import SCHEMES
 from surehand.webhooks.verify import verify
 from tests.unit.webhooks.samples import NOW, OTHER, SECRETS, URL, sample, unsigned
 
-TIMED = [name for name, scheme in SCHEMES.items() if scheme.tolerance is not None]
+TOLERANCES = {name: scheme.tolerance for name, scheme in SCHEMES.items() if scheme.tolerance is not None}
 
 
 def refused(scheme, request, keys, *, now=NOW, url=None) -> Reason:
     with pytest.raises(Rejected) as caught:
         verify(scheme, request, keys, now=now, url=url)
     return caught.value.reason
+
+
+def accepts(scheme, request, keys, *, now=NOW, url=None) -> bool:
+    return verify(scheme, request, keys, now=now, url=url).key_index == 0
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -67,42 +71,42 @@ def test_no_key_accepts_nothing(name):
     assert refused(signed.scheme, signed.request, [], url=signed.url) is Reason.BAD_SIGNATURE
 
 
-@pytest.mark.parametrize("name", TIMED)
+@pytest.mark.parametrize("name", TOLERANCES)
 @pytest.mark.parametrize("second", [-1, 0])
 def test_a_request_as_old_as_the_tolerance_is_fresh(name, second):
     signed = sample(name)
-    now = NOW + signed.scheme.tolerance + timedelta(seconds=second)
+    now = NOW + TOLERANCES[name] + timedelta(seconds=second)
 
     assert verify(signed.scheme, signed.request, signed.keys, now=now, url=signed.url).signed_at == NOW
 
 
-@pytest.mark.parametrize("name", TIMED)
+@pytest.mark.parametrize("name", TOLERANCES)
 def test_a_request_a_second_older_than_the_tolerance_is_stale(name):
     signed = sample(name)
-    now = NOW + signed.scheme.tolerance + timedelta(seconds=1)
+    now = NOW + TOLERANCES[name] + timedelta(seconds=1)
 
     assert refused(signed.scheme, signed.request, signed.keys, now=now, url=signed.url) is Reason.STALE
 
 
-@pytest.mark.parametrize("name", TIMED)
+@pytest.mark.parametrize("name", TOLERANCES)
 @pytest.mark.parametrize("second", [-1, 0])
 def test_a_request_ahead_of_the_clock_within_the_tolerance_is_fresh(name, second):
     signed = sample(name)
-    ahead = min(signed.scheme.tolerance, timedelta(minutes=10))
+    ahead = min(TOLERANCES[name], timedelta(minutes=10))
     now = NOW - ahead - timedelta(seconds=second)
 
-    assert verify(signed.scheme, signed.request, signed.keys, now=now, url=signed.url)
+    assert accepts(signed.scheme, signed.request, signed.keys, now=now, url=signed.url)
 
 
-@pytest.mark.parametrize("name", TIMED)
+@pytest.mark.parametrize("name", TOLERANCES)
 def test_a_request_a_second_further_ahead_is_from_the_future(name):
     signed = sample(name)
-    now = NOW - min(signed.scheme.tolerance, timedelta(minutes=10)) - timedelta(seconds=1)
+    now = NOW - min(TOLERANCES[name], timedelta(minutes=10)) - timedelta(seconds=1)
 
     assert refused(signed.scheme, signed.request, signed.keys, now=now, url=signed.url) is Reason.FROM_THE_FUTURE
 
 
-@pytest.mark.parametrize("name", TIMED)
+@pytest.mark.parametrize("name", TOLERANCES)
 def test_a_stale_forgery_is_told_as_a_forgery(name):
     signed = sample(name)
     keys = [read_key(OTHER[signed.scheme.key_format], signed.scheme.key_format)]
@@ -114,9 +118,9 @@ def test_a_stale_forgery_is_told_as_a_forgery(name):
 
 def test_the_last_retry_of_linear_which_keeps_its_first_time_is_accepted():
     signed = sample("linear")
-    late = NOW + SCHEMES["linear"].retry_window
+    late = NOW + (SCHEMES["linear"].retry_window or timedelta(0))
 
-    assert verify(signed.scheme, signed.request, signed.keys, now=late)
+    assert accepts(signed.scheme, signed.request, signed.keys, now=late)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +146,7 @@ def test_one_of_several_signatures_of_a_rotating_sender_is_enough():
     header = signed.request.headers["webhook-signature"]
     request = signed.request.with_headers({"webhook-signature": f"v1a,AAAA v1,{'A' * 43}= {header}"})
 
-    assert verify(signed.scheme, request, signed.keys, now=NOW)
+    assert accepts(signed.scheme, request, signed.keys, now=NOW)
 
 
 def test_either_of_box_s_two_headers_is_enough():
@@ -150,7 +154,7 @@ def test_either_of_box_s_two_headers_is_enough():
     header = signed.request.headers["box-signature-primary"]
     secondary = {"box-signature-secondary": header, "box-signature-primary": "A" * 43 + "="}
 
-    assert verify(signed.scheme, signed.request.with_headers(secondary), signed.keys, now=NOW)
+    assert accepts(signed.scheme, signed.request.with_headers(secondary), signed.keys, now=NOW)
 
 
 def test_the_fake_v0_signature_of_stripe_s_test_events_is_ignored():
@@ -224,7 +228,7 @@ def test_the_bearer_token_may_stand_in_the_query_string():
     headers = {name: value for name, value in signed.request.headers.items() if name != "authorization"}
     request = replace(signed.request, headers=headers, raw_query="access_token=a-literal-secret")
 
-    assert verify(signed.scheme, request, signed.keys, now=NOW)
+    assert accepts(signed.scheme, request, signed.keys, now=NOW)
 
 
 def test_a_scheme_that_signs_the_url_cannot_be_verified_without_one():
@@ -238,7 +242,7 @@ def test_the_host_header_has_no_say_in_the_signed_url():
     signed = sample("hubspot-v3")
     request = signed.request.with_headers({"host": "evil.example", "x-forwarded-host": "evil.example"})
 
-    assert verify(signed.scheme, request, signed.keys, now=NOW, url=URL)
+    assert accepts(signed.scheme, request, signed.keys, now=NOW, url=URL)
     assert refused(signed.scheme, request, signed.keys, url="https://evil.example/hooks/source") is Reason.BAD_SIGNATURE
 
 
@@ -252,7 +256,7 @@ def test_a_body_cannot_be_moved_into_the_query_string_of_hubspot():
 def test_twilio_is_verified_with_and_without_the_port():
     signed = sample("twilio")
 
-    assert verify(signed.scheme, signed.request, signed.keys, now=NOW, url=URL.replace(".com/", ".com:443/"))
+    assert accepts(signed.scheme, signed.request, signed.keys, now=NOW, url=URL.replace(".com/", ".com:443/"))
 
 
 def test_a_twilio_body_that_is_no_form_is_bound_by_its_hash_in_the_url():
@@ -261,7 +265,7 @@ def test_a_twilio_body_that_is_no_form_is_bound_by_its_hash_in_the_url():
     request = sign(scheme, json_request, "token", now=NOW, url=URL)
     keys = [read_key("token", "utf8")]
 
-    assert verify(scheme, request, keys, now=NOW, url=URL)
+    assert accepts(scheme, request, keys, now=NOW, url=URL)
     assert refused(scheme, replace(request, body=b'{"a":2}'), keys, url=URL) is Reason.BAD_SIGNATURE
     assert refused(scheme, replace(request, raw_query=""), keys, url=URL) is Reason.MISSING_SIGNATURE
 
