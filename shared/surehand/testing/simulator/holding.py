@@ -35,6 +35,7 @@ class Holding(ABC):
         self.in_flight = 0
         self._shelf = Shelf()
         self._listeners: list[Callable[[], None]] = []
+        self._observers: list[Callable[[str, Message], None]] = []
 
     # ---- what kinds of queue differ in ------------------------------------------------------------------------------
 
@@ -83,6 +84,10 @@ class Holding(ABC):
         """Have *listener* called whenever `next_change` may have moved to an earlier moment."""
         self._listeners.append(listener)
 
+    def observe(self, observer: Callable[[str, Message], None]) -> None:
+        """Have *observer* called with what happens to messages ("sent", "received", "deleted", "expired", …) and whom."""
+        self._observers.append(observer)
+
     # ---- changes -----------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
@@ -111,7 +116,7 @@ class Holding(ABC):
     def _drop(self, message: Message, why: str) -> None:
         self._shelf.drop(message)
         self._land(message)
-        self.scene.trail.note(why, self.name, message.id)
+        self._note(why, message)
 
     def take_in(self, message: Message, why: str, **changes: Any) -> None:
         """Store a copy of a message of this or another queue, visible from *visible_at* among the *changes*."""
@@ -120,5 +125,10 @@ class Holding(ABC):
 
     def _store(self, message: Message, why: str) -> None:
         self._shelf.put(message)
-        self.scene.trail.note(why, self.name, message.id)
+        self._note(why, message)
         self._call_listeners()
+
+    def _note(self, why: str, message: Message) -> None:
+        self.scene.trail.note(why, self.name, message.id)
+        for observer in self._observers:
+            observer(why, message)

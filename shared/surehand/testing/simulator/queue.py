@@ -111,7 +111,7 @@ class Queue(Holding):
         receipt = f"{message.order:x}-{message.receives:x}-{self.scene.chance.random.getrandbits(64):016x}"
         self._shelf.hand_out(receipt, message)
         self._took_off(message)
-        self.scene.trail.note("received", self.name, message.id)
+        self._note("received", message)
         self._may_repeat(message)
         return Received(
             message_id=message.id,
@@ -171,7 +171,7 @@ class Queue(Holding):
             raise Denied("InvalidParameterValue", "Total VisibilityTimeout is beyond the limit")
         message.visible_at = now + wait
         self._shelf.hide(message)
-        self.scene.trail.note("visibility", self.name, message.id)
+        self._note("visibility", message)
         self._call_listeners()
 
     def _move_to(self, target: Queue, message: Message) -> None:
