@@ -124,7 +124,7 @@ def _refused(write: Write, item: Mapping[str, Any] | None) -> Answer:
     return Written() if is_own(write, existing) else NotWritten(existing)
 
 
-def _conditions(previous: Operation, now: datetime) -> list[tuple[str, str, Wire]]:
+def _conditions(write: Write, previous: Operation, now: datetime) -> list[tuple[str, str, Wire]]:
     """Return attribute, comparison and value of each condition that says "still the item that was read"."""
     still: list[tuple[str, str, Wire]] = [
         ("fence", "=", {"N": str(previous.fence)}),
@@ -132,9 +132,7 @@ def _conditions(previous: Operation, now: datetime) -> list[tuple[str, str, Wire
         ("state", "=", {"S": previous.state.value}),
         ("cancel_requested", "=", {"BOOL": previous.cancel_requested}),
     ]
-    if previous.expired_at(now):
-        return [*still, ("expires_at", "<=", {"N": str(int(now.timestamp()))})]
-    return [*still, ("expires_at", ">", {"N": str(int(now.timestamp()))})]
+    return [*still, ("expires_at", "<=" if write.revives else ">", {"N": str(int(now.timestamp()))})]
 
 
 def _update(write: Write, now: datetime) -> dict[str, Any]:
@@ -156,7 +154,7 @@ def _update(write: Write, now: datetime) -> dict[str, Any]:
         assigned, removed = changes(write.operation, write.previous)
         condition = " AND ".join(
             f"{alias(name)} {comparison} {bind('old_' + name, value)}"
-            for name, comparison, value in _conditions(write.previous, now)
+            for name, comparison, value in _conditions(write, write.previous, now)
         )
     parts = []
     if assigned:
@@ -179,7 +177,7 @@ def _statement(table: str, write: Write, now: datetime) -> dict[str, Any]:
         text = f'INSERT INTO "{table}" VALUE {{{fields}}}'
         return {"Statement": text, "Parameters": list(item.values())}
     assigned, removed = changes(write.operation, write.previous)
-    still = _conditions(write.previous, now)
+    still = _conditions(write, write.previous, now)
     text = " ".join(
         [
             f'UPDATE "{table}"',

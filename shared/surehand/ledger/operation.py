@@ -85,12 +85,17 @@ class Operation:
 class Write:
     """Replace *previous* (None: there must be no item) by *operation*, if the store still holds *previous*.
 
-    "Still" means equal fence, owner, state and cancel request, and not expired by the time of the write unless
-    *previous* was expired when it was read.
+    "Still" means equal fence, owner, state and cancel request, and not expired by the time of the write; or, where
+    the write makes something new of an item that counts as absent, expired.
     """
 
     operation: Operation
     previous: Operation | None
+
+    @property
+    def revives(self) -> bool:
+        """Whether *previous* is an expired item that DynamoDB has not deleted yet, and this a fresh claim of its id."""
+        return self.previous is not None and self.previous.expired_at(self.operation.claimed_at)
 
     def __post_init__(self) -> None:
         check(self.previous, self.operation)

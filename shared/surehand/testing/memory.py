@@ -28,7 +28,7 @@ class MemoryLedger:
     def _write(self, write: Write, now: datetime) -> Answer:
         with self._lock:
             existing = self.items.get(write.operation.id)
-            if not _still(existing, write.previous, now):
+            if not _still(existing, write, now):
                 if existing is not None and is_own(write, existing):
                     return Written()
                 return NotWritten(existing)
@@ -36,7 +36,8 @@ class MemoryLedger:
             return Written()
 
 
-def _still(existing: Operation | None, previous: Operation | None, now: datetime) -> bool:
+def _still(existing: Operation | None, write: Write, now: datetime) -> bool:
+    previous = write.previous
     if existing is None or previous is None:
         return existing is previous
     same = (existing.fence, existing.owner, existing.state, existing.cancel_requested) == (
@@ -45,4 +46,4 @@ def _still(existing: Operation | None, previous: Operation | None, now: datetime
         previous.state,
         previous.cancel_requested,
     )
-    return same and existing.expired_at(now) == previous.expired_at(now)
+    return same and existing.expired_at(now) == write.revives
