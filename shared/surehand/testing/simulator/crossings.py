@@ -84,6 +84,7 @@ class Crossings:
         if latency := self._scene.chance.faults.latency:
             self._scene.timeline.sleep(self._scene.chance.within(latency))
         if fault is not None:
+            invocation.faults += 1
             self._scene.trail.note(str(fault), kind, invocation.id)
         if fault is Fault.KILL_BEFORE:
             self._die(invocation)

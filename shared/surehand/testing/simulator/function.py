@@ -58,7 +58,7 @@ class Context:
 
 @dataclass(slots=True, eq=False)
 class Invocation:
-    """One call of a function. *dead* from the moment its process is gone."""
+    """One call of a function. *dead* from the moment it has ended; *faults* counts what befell its crossings."""
 
     id: str
     function: Function
@@ -67,6 +67,7 @@ class Invocation:
     deadline: datetime
     dead: bool = False
     timed_out: bool = False
+    faults: int = 0
     task: Task | None = field(default=None, repr=False)
 
     def kill(self) -> None:

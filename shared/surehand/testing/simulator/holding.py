@@ -85,7 +85,7 @@ class Holding(ABC):
         self._listeners.append(listener)
 
     def observe(self, observer: Callable[[str, Message], None]) -> None:
-        """Have *observer* called with what happens to messages ("sent", "received", "deleted", "expired", …) and whom."""
+        """Have *observer* called with what happens to a message ("sent", "received", "deleted", "expired", …)."""
         self._observers.append(observer)
 
     # ---- changes -----------------------------------------------------------------------------------------------------

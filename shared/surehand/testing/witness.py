@@ -1,0 +1,234 @@
+"""Watches a simulated account for what the protocol promises, while it happens and once everything is at rest."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from surehand.declare import Handler
+from surehand.delivery import RENEWALS
+from surehand.ledger import Operation
+from surehand.states import FINAL, HELD, State, legal
+from surehand.testing.memory import MemoryLedger
+from surehand.testing.simulator import Invocation, Message, Queue, Simulation
+from surehand.worker.context import current
+
+#: How many bodies' operations are remembered.
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """One promise that did not hold, and what was seen instead."""
+
+    promise: str
+    seen: str
+
+    def __str__(self) -> str:
+        return f"{self.promise}: {self.seen}"
+
+
+@dataclass(slots=True)
+class _Runs:
+    """What is known of the runs of one operation."""
+
+    holder: Invocation | None = None
+    started: int = 0
+    killed: int = 0
+    #: The invocation in which the latest run came to its end by returning.
+    returned: Invocation | None = None
+
+
+@dataclass(slots=True)
+class _Watched:
+    handler: Handler[Any]
+    queue: Queue
+    dead_letters: Queue
+    #: Operation by body; None for bodies that name none.
+    operations: dict[str, str | None] = field(default_factory=dict)
+    #: On FIFO: the operations of each group, in the order of their messages' arrival.
+    lanes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    #: Roots of messages sent, that are not yet known to be done: root → operation.
+    open: dict[str, str | None] = field(default_factory=dict)
+    expired: set[str] = field(default_factory=set)
+
+
+class Witness:
+    """Collects broken promises. `kills` counts by operation the kills while its handler ran."""
+
+    def __init__(self, simulation: Simulation, ledger: MemoryLedger) -> None:
+        self.broken: list[Broken] = []
+        self.runs: dict[str, _Runs] = defaultdict(_Runs)
+        self._simulation = simulation
+        self._ledger = ledger
+        self._watched: dict[str, _Watched] = {}
+
+    def watch(self, handler: Handler[Any], queue: Queue, dead_letters: Queue) -> None:
+        """Watch one handler's queues."""
+        watched = _Watched(handler, queue, dead_letters)
+        self._watched[handler.name] = watched
+        queue.observe(lambda why, message: self._in_queue(watched, why, message))
+        dead_letters.observe(lambda why, message: self._in_dead_letters(watched, why, message))
+
+    def around(self, handler: Handler[Any]) -> Callable[..., Any]:
+        """Return the handler's function with a crossing and the checks of each run around it."""
+        function = handler.function
+
+        def plain(*arguments: Any) -> Any:
+            with self._run(handler):
+                return function(*arguments)
+
+        async def awaited(*arguments: Any) -> Any:
+            with self._run(handler):
+                return await function(*arguments)  # type: ignore[misc]  # declared as a coroutine function
+
+        return awaited if handler.is_async else plain
+
+    # ---- while it happens -------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _run(self, handler: Handler[Any]) -> Iterator[None]:
+        told = current()
+        operation, message_id = str(told["operation"]), str(told["message_id"])
+        item = self._ledger.items.get(operation)
+        runs = self.runs[operation]
+        invocation = self._simulation.crossings.invocation
+        if runs.holder is not None and not runs.holder.dead:
+            self._break("an operation never runs twice at once", f"{operation} began while another run went on")
+        if item is None or item.state not in HELD:
+            self._break("nothing runs unclaimed", f"{operation} ran while it was {item and item.state}")
+        elif message_id in item.failed_ids:
+            self._break("a message that failed permanently never runs again", f"{operation} under {message_id}")
+        elif item.attempts >= handler.options.max_attempts:
+            self._break("no more than max_attempts", f"{operation} ran for the {item.attempts + 1}th time")
+        if runs.returned is not None and not (runs.returned.faults or runs.returned.timed_out):
+            self._break("what has ended is not run again", f"{operation} had returned, and nothing went wrong after it")
+        self._check_lane(handler, operation)
+        runs.returned, runs.holder = None, invocation
+        runs.started += 1
+        try:
+            with self._simulation.crossings.cross("handler", operation):
+                yield
+            runs.returned = invocation
+        finally:
+            if invocation is not None and invocation.dead:
+                runs.killed += 1
+            runs.holder = None
+
+    def _check_lane(self, handler: Handler[Any], operation: str) -> None:
+        """On FIFO nothing runs before an earlier message of its group has a durable end (or is a dead letter)."""
+        for lane in self._watched[handler.name].lanes.values():
+            while lane and self._through(lane[0]):
+                lane.pop(0)
+            if operation not in lane:
+                continue
+            for earlier in lane[: lane.index(operation)]:
+                if not (self._through(earlier) or self._is_dead_letter(handler, earlier)):
+                    self._break("order within a group", f"{operation} ran before {earlier} had come to an end")
+
+    def _through(self, operation: str) -> bool:
+        """Whether an operation keeps nobody waiting any more. A message that revives what has failed stands behind."""
+        item = self._ledger.items.get(operation)
+        return item is not None and (bool(item.failed_ids) or item.state in (*FINAL, State.DEAD_LETTERED))
+
+    def _is_dead_letter(self, handler: Handler[Any], operation: str) -> bool:
+        watched = self._watched[handler.name]
+        return any(self._operation(watched, letter) == operation for letter in watched.dead_letters.messages)
+
+    def _in_queue(self, watched: _Watched, why: str, message: Message) -> None:
+        if why in ("sent", "redriven"):
+            operation = self._operation(watched, message)
+            watched.open[message.root] = operation
+            if why == "sent" and message.group is not None and watched.queue.fifo and operation is not None:
+                lane = watched.lanes[message.group]
+                if operation not in lane:
+                    lane.append(operation)
+        elif why == "deleted":
+            self._deleted(watched, message)
+        elif why == "expired":
+            watched.expired.add(message.root)
+
+    def _in_dead_letters(self, watched: _Watched, why: str, message: Message) -> None:
+        if why == "expired":
+            watched.expired.add(message.root)
+        elif why == "dead-lettered":
+            # "Don't use a dead-letter queue with a FIFO queue if you don't want to break the exact order" (SQS).
+            operation = self._operation(watched, message)
+            for lane in watched.lanes.values():
+                if operation in lane:
+                    lane.remove(operation)
+
+    def _deleted(self, watched: _Watched, message: Message) -> None:
+        """Nothing is acknowledged unless its operation is done, or its renewal was sent (P7)."""
+        operation = self._operation(watched, message)
+        item = self._ledger.items.get(operation) if operation is not None else None
+        if item is not None and item.state in FINAL:
+            watched.open.pop(message.root, None)
+            return
+        if any(
+            self._operation(watched, other) == operation and RENEWALS in other.attributes
+            for other in watched.queue.messages
+        ):
+            return
+        self._break("nothing is acknowledged before its fate is durable", f"{operation} was {item and item.state}")
+
+    @staticmethod
+    def _operation(watched: _Watched, message: Message) -> str | None:
+        if message.body not in watched.operations:
+            if len(watched.operations) > _REMEMBERED:
+                watched.operations.clear()
+            handler = watched.handler
+            try:
+                payload = handler.payload.validate(message.body)
+                watched.operations[message.body] = handler.identify(payload, message.body).operation
+            except Exception:  # noqa: BLE001 - a body that names no operation is part of many scenarios
+                watched.operations[message.body] = None
+        return watched.operations[message.body]
+
+    def _break(self, promise: str, seen: str) -> None:
+        self.broken.append(Broken(promise, f"{seen} (at {self._simulation.clock.now():%d %H:%M:%S})"))
+
+    # ---- at rest ----------------------------------------------------------------------------------------------------
+
+    def at_rest(self) -> list[Broken]:
+        """Return every broken promise so far, checking also what must hold once nothing is due any more."""
+        for watched in self._watched.values():
+            self._check_losses(watched)
+        for operation in self._ledger.items.values():
+            self._check_item(operation)
+        return self.broken
+
+    def _check_losses(self, watched: _Watched) -> None:
+        letters = Counter(letter.root for letter in watched.dead_letters.messages)
+        stored = {message.root for message in watched.queue.messages}
+        for root, operation in watched.open.items():
+            item = self._ledger.items.get(operation) if operation is not None else None
+            if root in letters or root in watched.expired or (item is not None and item.state in FINAL):
+                continue
+            where = "still in the queue" if root in stored else "nowhere"
+            self._break("nothing is lost", f"{operation or root} is {where}, and the ledger says {item and item.state}")
+
+    def _check_item(self, item: Operation) -> None:
+        now = self._simulation.clock.now()
+        watched = self._watched.get(item.handler)
+        dead = watched is not None and self._is_dead_letter(watched.handler, item.id)
+        if item.leased_at(now):
+            self._break("no lease is left", f"{item.id} is {item.state} until {item.lease_until}")
+        if item.state not in (*FINAL, State.PERMANENTLY_FAILED, State.DEAD_LETTERED) and not dead:
+            self._break("everything comes to an end", f"{item.id} is {item.state}")
+        if item.code == "crash.poison" and self.runs[item.id].killed < 2:
+            self._break("a bystander is never poison", f"{item.id} was killed {self.runs[item.id].killed} times")
+        self._check_history(item)
+
+    def _check_history(self, item: Operation) -> None:
+        """The history ends where the item stands, its fences never fall, and its steps are legal ones."""
+        history = item.history
+        if not history or history[-1].state is not item.state or history[-1].fence != item.fence:
+            self._break("the history replays to the state", f"{item.id}: {history[-1:]} and {item.state}")
+        for earlier, later in pairwise(history[1:]):
+            if later.fence < earlier.fence or not (legal(earlier.state, later.state) or later.state is earlier.state):
+                self._break("the history is legal", f"{item.id}: {earlier.state} → {later.state}")
