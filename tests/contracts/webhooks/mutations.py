@@ -77,7 +77,7 @@ OF_TIMESTAMP: dict[str, Mutation] = {
     "timestamp infinite": _header(lambda _: "Infinity"),
 }
 
-#: Signed this long before the clock, in seconds; negative is ahead of it. The libraries read the real clock, so the edges
+#: Signed this long before the clock, in seconds; negative is ahead. The libraries read the real clock, so the edges
 #: themselves are left to the tests of the engine.
 AGES = (0, 280, 320, 3600, -280, -320, -3600)
 

@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import Adyen.util
 import pytest
+from twilio.request_validator import RequestValidator  # type: ignore[import-untyped]
 
 from surehand.webhooks.request import HttpRequest
 from tests.contracts.webhooks.differences import DIFFERENCES
 from tests.contracts.webhooks.mutations import AGES, OF_SIGNATURE, OF_TIMESTAMP
+from tests.contracts.webhooks.vendor import URL
 from tests.contracts.webhooks.vendors import ADYEN_KEY, VENDORS, adyen_body, adyen_item
 
 BODY = b'{"id":"evt_1","type":"a"}'
@@ -69,6 +71,18 @@ def test_every_listed_difference_is_one_that_is_tested():
 
     assert {vendor for vendor, _ in DIFFERENCES} <= set(VENDORS)
     assert {what for _, what in DIFFERENCES} <= tested
+
+
+def test_a_body_that_twilio_s_url_does_not_bind_passes_the_library_and_is_refused_here():
+    """A web framework finds no form fields in such a body, and hands none to the library."""
+    validator = RequestValidator("12345")
+    signature = validator.compute_signature(URL, {})
+    headers = {"x-twilio-signature": signature, "content-type": "application/json"}
+
+    assert validator.validate(URL, {}, signature)
+    assert not VENDORS["twilio"].we_accept(
+        HttpRequest(method="POST", headers=headers, body=b'{"any":"body"}'), now=now()
+    )
 
 
 # --- Adyen's payments: a signature in each item ----------------------------------------------------------------------
