@@ -36,7 +36,15 @@ class Handler(Generic[P]):
     messages into its queue with `handler.send(payload)`. Hashable, by identity.
     """
 
-    def __init__(self, function: Callable[..., object], name: str, trigger: Trigger, options: Options) -> None:
+    def __init__(
+        self,
+        function: Callable[..., object],
+        name: str,
+        trigger: Trigger,
+        options: Options,
+        *,
+        payload: PayloadType[P] | None = None,
+    ) -> None:
         check(name, options)
         if (taken := getattr(function, _TAKEN, None)) is not None:
             raise DeclarationError(
@@ -48,7 +56,7 @@ class Handler(Generic[P]):
         self.options = options
         self.function = function
         annotation, self.takes_job = payload_of(function, of=name)
-        self.payload: PayloadType[P] = PayloadType(annotation, of=name)
+        self.payload: PayloadType[P] = payload or PayloadType(annotation, of=name)
         self.is_async = inspect.iscoroutinefunction(function)
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__

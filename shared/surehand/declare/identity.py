@@ -59,6 +59,11 @@ def rejection_id(handler: str, message_id: str) -> str:
     return _compact([handler, None, ["!message", message_id]])
 
 
+def slot_id(handler: str, which: str) -> str:
+    """Return the id of an item that is no piece of work, such as `!running`: no key begins with an exclamation mark."""
+    return _compact([handler, None, [which]])
+
+
 def parts_of(payload: object, fields: Fields, *, what: str) -> tuple[Scalar, ...]:
     """Return the values of the declared fields, each as text or integer.
 

@@ -53,3 +53,11 @@ CURSOR_RECEIVES = 200
 LONGEST_KEY = 1_024
 #: Ours: a stored result beyond this many UTF-8 bytes is kept as a digest.
 LARGEST_RESULT = 4_096
+#: EventBridge Scheduler: MaximumEventAgeInSeconds (https://docs.aws.amazon.com/scheduler/latest/APIReference/API_RetryPolicy.html).
+SHORTEST_DELIVERY, LONGEST_DELIVERY = timedelta(seconds=60), timedelta(hours=24)
+#: EventBridge Scheduler: the longest flexible time window.
+LONGEST_FLEXIBLE = timedelta(hours=24)
+#: Ours: deliveries of one tick that Scheduler may try; the queue takes nearly every first one.
+TICK_RETRIES = 5
+#: Ours: a tick that is older than a year is a backfill.
+LONGEST_CATCH_UP = timedelta(days=365)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from surehand.backoff import Backoff
 from surehand.declare import limits
 from surehand.declare.identity import Fields
+from surehand.declare.timing import Timing
 from surehand.errors import DeclarationError
 
 Envelope = Literal["none", "sns", "eventbridge"]
@@ -42,6 +43,7 @@ class Options:
     max_concurrency: int = 10
     retention: timedelta = timedelta(days=4)
     memory: int = 512
+    timing: Timing | None = None
 
     @property
     def fifo(self) -> bool:

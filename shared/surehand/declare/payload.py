@@ -91,7 +91,8 @@ class PayloadType(Generic[P]):
 
     def _explain(self, error: ValidationError) -> tuple[str, str]:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        if found and found[0]["type"] == "json_invalid":
+        first = found[0]
+        if first["type"] == "json_invalid" or (first["type"] == "string_unicode" and not first["loc"]):
             return "input.malformed", "the body is not JSON"
         listed = "; ".join(f"{self._place(entry['loc'])}: {entry['type']}" for entry in found[:5])
         more = f"; and {len(found) - 5} more" if len(found) > 5 else ""

@@ -1,5 +1,6 @@
 """The ledger of operations: what is stored (`operation`), the rules (`claims`), the round trips (`claiming`)."""
 
+from surehand.ledger import slots
 from surehand.ledger.claiming import claim, write_surely
 from surehand.ledger.claims import (
     Candidate,
@@ -14,6 +15,7 @@ from surehand.ledger.claims import (
     settle,
     started,
 )
+from surehand.ledger.cursors import Cursor, Cursors, NotHeld, RefusedWrites, Save, Saved, holds
 from surehand.ledger.operation import (
     Answer,
     Entry,
@@ -31,13 +33,19 @@ __all__ = [
     "Answer",
     "Candidate",
     "Claimed",
+    "Cursor",
+    "Cursors",
     "Entry",
     "IllegalTransition",
     "Lease",
     "Ledger",
     "NotClaimed",
+    "NotHeld",
     "NotWritten",
     "Operation",
+    "RefusedWrites",
+    "Save",
+    "Saved",
     "Standing",
     "Unavailable",
     "Wanted",
@@ -46,9 +54,11 @@ __all__ = [
     "claim",
     "decide",
     "extended",
+    "holds",
     "is_own",
     "renewed",
     "settle",
+    "slots",
     "started",
     "write_surely",
 ]

@@ -23,6 +23,14 @@ class HandOver(BaseException):
     """Leaves a handler that has saved its cursor near the deadline. `except Exception` does not catch it."""
 
 
+class Superseded(BaseException):
+    """Leaves a handler whose operation another invocation has claimed. *existing* is the ledger's item, if known."""
+
+    def __init__(self, existing: Operation | None) -> None:
+        self.existing = existing
+        super().__init__("superseded")
+
+
 class StillRunning(BaseException):
     """The handler was asked to stop and did not. It may be running still, so nobody else may run it."""
 
@@ -51,6 +59,10 @@ class Conclusion:
     result: str | None = None
     wait: timedelta | None = None
     attempted: bool = True
+    #: What the history says instead of the outcome's name.
+    note: str | None = None
+    #: The cursor has moved, so earlier failed attempts do not count any more.
+    afresh: bool = False
 
 
 #: Asks the provider about an unknown effect: True applied, False not applied, None nobody knows.
@@ -58,13 +70,31 @@ Ask = Callable[[], bool | None]
 
 
 def conclude(
-    ended: Returned | Raised, operation: Operation, options: Options, *, ask: Ask | None, now: datetime, random: Random
+    ended: Returned | Raised,
+    operation: Operation,
+    options: Options,
+    *,
+    ask: Ask | None,
+    now: datetime,
+    random: Random,
+    moved: bool | None = None,
 ) -> Conclusion:
     """Return what an attempt comes to.
 
     *operation* is the claim as it stood during the attempt. *ask* is the bound `on_unknown` callable, if one is
-    declared.
+    declared. *moved* says whether the attempt moved a cursor; None if it saved none.
     """
+    if not moved:
+        return _conclude(ended, operation, options, ask=ask, now=now, random=random)
+    if isinstance(ended, Raised) and isinstance(ended.error, SoftDeadline) and options.on_unknown == "retry":
+        ended = Raised(HandOver("effect.timeout"))  # the next invocation goes on from the cursor, with the same keys
+    concluded = _conclude(ended, replace(operation, attempts=0), options, ask=ask, now=now, random=random)
+    return replace(concluded, afresh=True)
+
+
+def _conclude(
+    ended: Returned | Raised, operation: Operation, options: Options, *, ask: Ask | None, now: datetime, random: Random
+) -> Conclusion:
     if isinstance(ended, Returned):
         return Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED, result=encode(ended.value))
     error = ended.error

@@ -20,7 +20,7 @@ from surehand.worker.ports import Invocation, Ports
 from surehand.worker.receive import Message, Refused
 
 #: A lease outlives the invocation's deadline by this much, since two machines' clocks differ.
-LEASE_MARGIN = timedelta(seconds=5)
+LEASE_MARGIN = timedelta(seconds=2)
 #: When a message was sent whose record does not say it: before every claim, so that it never counts as a redrive.
 _NEVER = datetime.fromtimestamp(0, UTC)
 

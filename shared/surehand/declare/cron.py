@@ -1,0 +1,236 @@
+"""When a schedule fires: cron expressions in AWS's dialect and fixed periods, with the arithmetic to list their ticks.
+
+Why not a library: `docs/decisions/0005-cron-arithmetic.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import islice, pairwise
+
+from surehand.declare.cron_fields import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    FIELDS,
+    HOURS,
+    MINUTES,
+    MONTH,
+    YEAR,
+    BadField,
+    MonthDays,
+    WeekDays,
+)
+from surehand.errors import DeclarationError
+
+_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+_EPOCH, _LAST = datetime.fromtimestamp(0, UTC), datetime(YEAR.most + 1, 1, 1, tzinfo=UTC)
+#: Clocks are put back by at most this much, so a wall time this far ahead may be an earlier moment.
+_PUT_BACK = timedelta(hours=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """A validated cron expression in a time zone. Made by `cron`.
+
+    Local times that do not exist when clocks go forward are skipped, and those that occur twice when clocks go back
+    count once, the first time: so does EventBridge Scheduler
+    (https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html#daylist-savings-time).
+    """
+
+    text: str
+    timezone: str
+    zone: tzinfo = field(repr=False, compare=False)
+    minutes: tuple[int, ...] = field(repr=False, compare=False)
+    hours: tuple[int, ...] = field(repr=False, compare=False)
+    days: MonthDays | WeekDays = field(repr=False, compare=False)
+    months: tuple[int, ...] = field(repr=False, compare=False)
+    years: tuple[int, ...] = field(repr=False, compare=False)
+
+    #: Whether the ticks are known beforehand.
+    anchored = True
+
+    @property
+    def expression(self) -> str:
+        """The expression as EventBridge Scheduler takes it."""
+        return f"cron({self.text})"
+
+    def following(self, after: datetime) -> datetime | None:
+        """Return the first tick later than *after* (aware), in the expression's zone; None if there is none."""
+        after = after.astimezone(UTC)  # two times of one zone would be compared by the wall clock
+        wall = after.astimezone(self.zone).replace(tzinfo=None)
+        return next((tick for tick in self._moments(wall, 1) if tick > after), None)
+
+    def latest(self, at: datetime) -> datetime | None:
+        """Return the last tick not later than *at* (aware), in the expression's zone; None if there is none."""
+        at = at.astimezone(UTC)
+        wall = at.astimezone(self.zone).replace(tzinfo=None) + _PUT_BACK
+        return next((tick for tick in self._moments(wall, -1) if tick <= at), None)
+
+    def _moments(self, wall: datetime, step: int) -> Iterator[datetime]:
+        """Yield the ticks from a local time onwards (*step* 1) or back (-1), without those that do not exist."""
+        for local in self._walls(wall, step):
+            moment = local.replace(tzinfo=self.zone)
+            if moment.astimezone(UTC).astimezone(self.zone).replace(tzinfo=None) == local:
+                yield moment
+
+    def _walls(self, start: datetime, step: int) -> Iterator[datetime]:
+        for year in self.years[::step]:
+            if (year - start.year) * step < 0:
+                continue
+            for month in self.months[::step]:
+                if _before((year, month), start, step):
+                    continue
+                for day in self.days.of(year, month)[::step]:
+                    date = datetime(year, month, day)  # noqa: DTZ001 - a wall clock; the zone is applied by the caller
+                    if (date.date() - start.date()).days * step < 0:
+                        continue
+                    yield from self._of_day(date, start, step)
+
+    def _of_day(self, date: datetime, start: datetime, step: int) -> Iterator[datetime]:
+        for hour in self.hours[::step]:
+            for minute in self.minutes[::step]:
+                local = date.replace(hour=hour, minute=minute)
+                if (local >= start) if step > 0 else (local <= start):
+                    yield local
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """A fixed period. One that divides an hour or a day counts from midnight UTC; any other from where AWS starts it."""
+
+    period: timedelta
+
+    timezone = "UTC"
+
+    @property
+    def anchored(self) -> bool:
+        """Whether the ticks are known beforehand: only then can they be listed."""
+        return self._cron() is not None
+
+    @property
+    def expression(self) -> str:
+        """The expression as EventBridge Scheduler takes it: a cron expression where that says the same."""
+        if (text := self._cron()) is not None:
+            return f"cron({text})"
+        for length, unit in ((_DAY, "day"), (_HOUR, "hour")):
+            if not self.period % length:
+                return f"rate({_counted(self.period // length, unit)})"
+        return f"rate({_counted(self.period // _MINUTE, 'minute')})"
+
+    def following(self, after: datetime) -> datetime:
+        """Return the first tick later than *after* (aware), in UTC; an estimate unless `anchored`."""
+        return self.latest(after) + self.period
+
+    def latest(self, at: datetime) -> datetime:
+        """Return the last tick not later than *at* (aware), in UTC; an estimate unless `anchored`."""
+        return _EPOCH + (at - _EPOCH) // self.period * self.period
+
+    def _cron(self) -> str | None:
+        minutes = self.period // _MINUTE
+        if self.period < _HOUR and not _HOUR % self.period:
+            return f"0/{minutes} * * * ? *" if minutes > 1 else "* * * * ? *"
+        if not self.period % _HOUR and not _DAY % self.period:
+            hours = self.period // _HOUR
+            return {1: "0 * * * ? *", 24: "0 0 * * ? *"}.get(hours, f"0 0/{hours} * * ? *")
+        return None
+
+
+When = Cron | Every
+
+
+def cron(expression: str, *, timezone: str = "UTC") -> Cron:
+    """Return a cron expression of AWS's dialect: minutes hours day-of-month month day-of-week year.
+
+    `?`, `*`, `,`, `-`, `/`, `L`, `W` and `#` mean what they mean to EventBridge Scheduler; 1 is Sunday; one of the two
+    day fields must be `?`.
+
+    Args:
+        expression: Six fields, without `cron(…)` around them.
+        timezone: An IANA name, such as `Europe/Berlin`.
+
+    Raises:
+        DeclarationError: At import, naming the field at fault, what it says and what it may say.
+    """
+    texts = expression.split() if isinstance(expression, str) else []
+    if len(texts) != len(FIELDS):
+        raise DeclarationError(
+            f"cron({expression!r}): six fields are needed, {' '.join(each.name for each in FIELDS)}; these are "
+            f"{len(texts)}. AWS's dialect has a year at the end, and '?' in one of the two day fields."
+        )
+    try:
+        minutes, hours, months, years = (
+            tuple(sorted(each.numbers(texts[FIELDS.index(each)]))) for each in (MINUTES, HOURS, MONTH, YEAR)
+        )
+        days = _days(texts[FIELDS.index(DAY_OF_MONTH)], texts[FIELDS.index(DAY_OF_WEEK)])
+    except BadField as error:
+        raise DeclarationError(f"cron('{expression}'): {error}.") from None
+    made = Cron(" ".join(texts), timezone, _zone(expression, timezone), minutes, hours, days, months, years)
+    if made.following(_EPOCH - _DAY) is None:
+        raise DeclarationError(f"cron('{expression}'): no such day exists, so it never fires.")
+    return made
+
+
+def every(period: timedelta) -> Every:
+    """Return a fixed period.
+
+    Raises:
+        DeclarationError: It is not a whole number of minutes, at least one: EventBridge Scheduler has no finer rate.
+    """
+    if period < _MINUTE or period % _MINUTE:
+        raise DeclarationError(
+            f"{period!r} is no period for a schedule: EventBridge Scheduler takes whole minutes, at least one."
+        )
+    return Every(period)
+
+
+def ticks(when: When, start: datetime, end: datetime) -> Iterator[datetime]:
+    """Yield the ticks from *start* (inclusive) to *end* (exclusive), both aware, in order."""
+    end = end.astimezone(UTC)
+    tick = when.following(start.astimezone(UTC) - timedelta(microseconds=1))
+    while tick is not None and tick < end:
+        yield tick
+        tick = when.following(tick)
+
+
+def shortest_gap(when: When, since: datetime = datetime(2024, 1, 1, tzinfo=UTC)) -> timedelta | None:
+    """Return the shortest time between two of the first 400 ticks after *since*; None if there is one at most."""
+    if isinstance(when, Every):
+        return when.period
+    found = list(islice(ticks(when, since, _LAST), 400))
+    return min((later.astimezone(UTC) - tick.astimezone(UTC) for tick, later in pairwise(found)), default=None)
+
+
+def _days(of_month: str, of_week: str) -> MonthDays | WeekDays:
+    if of_month == "?" and of_week != "?":
+        return WeekDays.parse(of_week)
+    if of_week == "?" and of_month != "?":
+        return MonthDays.parse(of_month)
+    raise BadField(
+        f"{DAY_OF_MONTH.name} = '{of_month}' and {DAY_OF_WEEK.name} = '{of_week}': exactly one of them must be '?', "
+        "and the other says which days"
+    )
+
+
+def _zone(expression: str, timezone: str) -> tzinfo:
+    if timezone == "UTC":
+        return UTC
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(timezone)
+    except (LookupError, ValueError, OSError, TypeError):
+        raise DeclarationError(
+            f"cron('{expression}', timezone={timezone!r}): no such time zone. Use an IANA name, such as "
+            "'Europe/Berlin'."
+        ) from None
+
+
+def _before(month: tuple[int, int], start: datetime, step: int) -> bool:
+    at = (start.year, start.month)
+    return month < at if step > 0 else month > at
+
+
+def _counted(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -1,0 +1,189 @@
+"""How handlers are run: within the deadline, several at once, as coroutines."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+
+from surehand import Retry, entrypoint
+from surehand.outcomes import Outcome
+from surehand.states import State
+from surehand.testing import world
+from tests.scenarios.kiosk import KIOSK, Ticket, abreast, awaited, careful, ids, numbered, plain, script
+
+TICKET = Ticket(number="1")
+
+
+class Context:
+    """A Lambda context whose time really runs, on the world's clock and the machine's."""
+
+    aws_request_id = "request"
+
+    def __init__(self, milliseconds: int) -> None:
+        self._milliseconds = milliseconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._milliseconds
+
+
+def sleepy(ticket, job):
+    if ticket.number == "0":
+        time.sleep(30)
+
+
+@pytest.mark.parametrize(("handler", "outcome"), [(plain, Outcome.UNKNOWN), (careful, Outcome.HELD)])
+def test_a_handler_is_interrupted_before_lambda_kills_it_and_its_neighbours_are_put_back(handler, outcome) -> None:
+    with world(KIOSK) as made, script(sleepy) as told:
+        told.act = lambda ticket, job: sleepy(ticket, job)
+        began = time.monotonic()
+        event = made.event(handler, Ticket(number="0"))
+        assert len(ids(handler(event, Context(4_100)))) == 1
+        assert time.monotonic() - began < 15
+        assert made.teller.endings[0].outcome is outcome
+        assert made.teller.endings[0].interrupted
+
+
+def test_an_interruption_cannot_be_eaten_by_except_exception() -> None:
+    def greedy(ticket, job):
+        try:
+            time.sleep(30)
+        except Exception:  # noqa: BLE001
+            return "eaten"
+
+    with world(KIOSK) as made, script(greedy):
+        plain(made.event(plain, TICKET), Context(4_100))
+        operation = made.operation(plain, TICKET)
+        assert (operation.state, operation.code) == (State.RETRYABLE_FAILED, "effect.timeout")
+
+
+def test_the_alarm_of_others_is_left_as_it_was() -> None:
+    import signal
+
+    fired = []
+    before = signal.signal(signal.SIGALRM, lambda *_: fired.append(1))
+    try:
+        with world(KIOSK) as made, script():
+            plain(made.event(plain, TICKET), Context(10_000))
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+        signal.raise_signal(signal.SIGALRM)
+        assert fired == [1]
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_outside_the_main_thread_a_handler_runs_uninterrupted() -> None:
+    with world(KIOSK) as made, script() as told:
+        ports = entrypoint.ports_of(plain)
+
+        def elsewhere() -> None:
+            with entrypoint.bound(ports):
+                plain(made.event(plain, TICKET), Context(10_000))
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        assert told.numbers == ["1"]
+
+
+def test_a_context_without_a_clock_means_the_whole_timeout() -> None:
+    with world(KIOSK) as made, script() as told:
+        assert ids(plain(made.event(plain, TICKET), object())) == []
+        assert told.jobs[0].deadline - made.clock.now() == timedelta(seconds=30)
+
+
+def test_parallel_runs_so_many_at_once_and_no_more() -> None:
+    running, most, gate = [], [], threading.Barrier(4, timeout=10)
+
+    def act(ticket, job):
+        running.append(ticket.number)
+        most.append(len(running))
+        if int(ticket.number) < 8:
+            gate.wait()
+        running.remove(ticket.number)
+
+    with world(KIOSK) as made, script(act):
+        assert ids(abreast(made.event(abreast, *numbered(abreast, 8)), None)) == []
+        assert max(most) == 4
+
+
+def test_parallel_changes_no_outcome() -> None:
+    def act(ticket, job):
+        if int(ticket.number) % 3 == 0:
+            raise Retry("provider.busy")
+
+    with world(KIOSK) as made, script(act) as told:
+        event = made.event(abreast, *numbered(abreast, 10))
+        assert ids(abreast(event, None)) == [event["Records"][index]["messageId"] for index in (0, 3, 6, 9)]
+        assert len(told.runs) == 10
+
+
+def test_each_thread_has_the_context_variables_of_the_invocation_and_of_its_own_record() -> None:
+    from surehand.worker.context import current
+
+    outer = contextvars.ContextVar("outer", default="unset")
+    seen = {}
+
+    def act(ticket, job):
+        time.sleep(0.01)
+        seen[ticket.number] = (outer.get(), current()["operation"] == job.operation)
+
+    outer.set("set")
+    with world(KIOSK) as made, script(act):
+        abreast(made.event(abreast, *numbered(abreast, 8)), None)
+    assert set(seen.values()) == {("set", True)}
+
+
+def test_async_handlers_share_one_loop_and_run_so_many_at_once() -> None:
+    running, most, loops = [], [], set()
+
+    async def act(ticket):
+        loops.add(asyncio.get_running_loop())
+        running.append(ticket.number)
+        most.append(len(running))
+        await asyncio.sleep(0.05)
+        running.remove(ticket.number)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        assert ids(awaited(made.event(awaited, *numbered(awaited, 8)), None)) == []
+    assert (max(most), len(loops)) == (4, 1)
+
+
+def test_a_cancelled_error_of_one_record_is_its_own_failure() -> None:
+    async def act(ticket):
+        if ticket.number == "0":
+            raise asyncio.CancelledError
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)) as told:
+        event = made.event(awaited, *numbered(awaited, 4))
+        assert ids(awaited(event, None)) == [event["Records"][0]["messageId"]]
+        assert len(told.runs) == 4
+        assert made.operation(awaited, Ticket(number="0")).code == "code.CancelledError"
+
+
+def test_an_async_handler_is_canceled_before_the_deadline() -> None:
+    async def act(ticket):
+        await asyncio.sleep(30)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        plain_event = made.event(awaited, TICKET)
+        assert len(ids(awaited(plain_event, Context(4_100)))) == 1
+        assert made.operation(awaited, TICKET).code == "effect.timeout"
+
+
+def test_a_coroutine_that_swallows_its_cancellation_keeps_its_lease() -> None:
+    async def act(ticket):
+        for _ in range(20):
+            try:
+                await asyncio.sleep(0.2)
+            except asyncio.CancelledError:
+                pass
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        assert len(ids(awaited(made.event(awaited, TICKET), Context(4_050)))) == 1
+        assert made.operation(awaited, TICKET).state is State.LEASED
+        assert made.teller.endings[0].outcome is Outcome.STILL_RUNNING
