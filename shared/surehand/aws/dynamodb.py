@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
+from surehand.aws.bodies import send_as_they_are
 from surehand.aws.clients import AWS_ERRORS, reason
 from surehand.aws.items import PART, Wire, changes, decode, encode, key_of
 from surehand.errors import LedgerUnavailable
@@ -32,6 +33,7 @@ class DynamoDBLedger:
     """
 
     def __init__(self, client: Any, table: str, *, batched: bool) -> None:
+        send_as_they_are(client)
         self._client = client
         self._table = table
         self._batched = batched
