@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aws_cdk import App, CfnOutput, Stack, Tags
+from aws_cdk import App, CfnOutput, RemovalPolicy, Stack, Tags
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sqs as sqs
 
 from app_stacks.settings import Settings
@@ -21,7 +22,14 @@ class CoreStack(Stack):
             description=f"{settings.service.name} ({settings.stage}): event handlers, their queues and the ledger",
             termination_protection=settings.protect,
         )
-        self.shop = ServiceConstruct(self, "Service", settings.service, stage=settings.stage, protect=settings.protect)
+        self.shop = ServiceConstruct(
+            self,
+            "Service",
+            settings.service,
+            stage=settings.stage,
+            protect=settings.protect,
+            encryption_key=self._key(settings),
+        )
         Tags.of(self).add("service", settings.service.name)
         Tags.of(self).add("env", settings.stage)
         CfnOutput(self, "TableName", value=self.shop.table.table_name)
@@ -33,6 +41,20 @@ class CoreStack(Stack):
             self._publish(_pascal(handler.name), resources)
             if settings.visibility_seconds is not None:
                 _shorten(resources.queue, settings.visibility_seconds)
+
+    def _key(self, settings: Settings) -> kms.IKey | None:
+        if settings.kms is None:
+            return None
+        if settings.kms != "create":
+            return kms.Key.from_key_arn(self, "Key", settings.kms)
+        return kms.Key(
+            self,
+            "Key",
+            alias=settings.stack_name,
+            description=f"Queues, ledger and logs of {settings.stack_name}",
+            enable_key_rotation=True,
+            removal_policy=RemovalPolicy.RETAIN if settings.protect else RemovalPolicy.DESTROY,
+        )
 
     def _publish(self, name: str, resources: HandlerResources) -> None:
         CfnOutput(self, f"{name}FunctionName", value=resources.function.function_name)

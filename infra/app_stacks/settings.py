@@ -27,13 +27,15 @@ class Settings:
     `-c env=NAME` names the stage: "prod" is protected, "local" is for the emulator, any other (default "dev") comes
     and goes. `-c service=MODULE:NAME` overrides `[tool.surehand] service`. `-c environment='{"NAME": "value"}'` adds
     variables to every function. `-c visibility_seconds=N` shortens the queues' visibility, on "local" only, so that
-    what a crash left behind comes back soon.
+    what a crash left behind comes back soon. `-c kms=create` encrypts everything with a key of the stack's own,
+    `-c kms=KEY_ARN` with an existing one.
     """
 
     service: Service
     stage: str
     environment: Mapping[str, str]
     visibility_seconds: int | None
+    kms: str | None
 
     @property
     def protect(self) -> bool:
@@ -66,6 +68,7 @@ class Settings:
             stage=stage,
             environment=_environment(app.node.try_get_context("environment")),
             visibility_seconds=None if given is None else int(given),
+            kms=_key(app.node.try_get_context("kms")),
         )
 
 
@@ -82,6 +85,12 @@ def _service(name: str) -> Service:
     if not isinstance(found, Service):
         raise SettingError(f"service {name!r} is no surehand.Service; write MODULE:NAME, as in handlers.service:SHOP")
     return found
+
+
+def _key(given: object) -> str | None:
+    if given is None or given == "create" or str(given).startswith("arn:"):
+        return None if given is None else str(given)
+    raise SettingError(f"-c kms={given}: write 'create', or the ARN of a key of this Region")
 
 
 def _environment(given: object) -> Mapping[str, str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -19,6 +18,7 @@ from surehand import Handler
 from surehand.declare import lambda_handler, physical_name
 from surehand_cdk.acknowledged import FUNCTION, TRACING, acknowledge
 from surehand_cdk.function_options import accepted
+from surehand_cdk.keeping import Keeping
 from surehand_cdk.permissions import statements
 from surehand_cdk.queues import QueuePair, seconds
 
@@ -44,8 +44,7 @@ class Setting:
     targets: tuple[sqs.IQueue, ...]
     table: dynamodb.Table
     code: s3_assets.Asset
-    protect: bool
-    keep: RemovalPolicy
+    keeping: Keeping
     variables: Mapping[str, str]
 
 
@@ -69,8 +68,9 @@ def _log_group(scope: Construct, handler: Handler[Any], setting: Setting) -> log
         scope,
         "Logs",
         log_group_name=f"/aws/lambda/{physical_name(setting.service, setting.stage, handler.name)}",
-        retention=logs.RetentionDays.THREE_MONTHS if setting.protect else logs.RetentionDays.TWO_WEEKS,
-        removal_policy=setting.keep,
+        retention=setting.keeping.log_retention,
+        removal_policy=setting.keeping.removal,
+        encryption_key=setting.keeping.key,
     )
 
 
@@ -84,6 +84,7 @@ def _function(
         targets=setting.targets,
         table=setting.table,
         log_group=log_group,
+        key=setting.keeping.key,
         in_vpc="vpc" in given,
     ):
         role.add_to_policy(statement)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
 from surehand.declare import ATTENTION_INDEX, ATTENTION_KEYS, TABLE_KEYS, TTL_ATTRIBUTE
+from surehand_cdk.keeping import Keeping
 
 
-def ledger_table(scope: Construct, id: str, *, name: str, protect: bool, keep: RemovalPolicy) -> dynamodb.Table:
+def ledger_table(scope: Construct, id: str, *, name: str, keeping: Keeping) -> dynamodb.Table:
     """Return the ledger: on demand, point-in-time recovery, TTL, and the sparse index of what needs attention.
 
     A plain table and no global one: replicas resolve conflicts by the last writer, which would break every claim.
@@ -26,8 +26,10 @@ def ledger_table(scope: Construct, id: str, *, name: str, protect: bool, keep: R
         point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
             point_in_time_recovery_enabled=True
         ),
-        deletion_protection=protect,
-        removal_policy=keep,
+        encryption=dynamodb.TableEncryption.CUSTOMER_MANAGED if keeping.key else None,
+        encryption_key=keeping.key,
+        deletion_protection=keeping.protect,
+        removal_policy=keeping.removal,
     )
     handler, since = ATTENTION_KEYS
     table.add_global_secondary_index(

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from aws_cdk import Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 
@@ -32,6 +34,18 @@ LOG_ACTIONS = ("logs:CreateLogStream", "logs:PutLogEvents")
 #: X-Ray knows no resources. Source:
 #: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsx-ray.html
 TRACE_ACTIONS = ("xray:PutTelemetryRecords", "xray:PutTraceSegments")
+#: With a key of the user's own, SQS and DynamoDB use it in the name of the function. Sources:
+#: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html,
+#: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+KEY_ACTIONS = (
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+)
 #: A function in a VPC attaches network interfaces; EC2 does not offer these actions for single resources at creation.
 #: Source: https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
 NETWORK_ACTIONS = (
@@ -51,6 +65,7 @@ def statements(
     targets: Iterable[sqs.IQueue],
     table: dynamodb.ITable,
     log_group: logs.ILogGroup,
+    key: kms.IKey | None,
     in_vpc: bool,
 ) -> list[iam.PolicyStatement]:
     """Return what one function needs beyond tracing, which CDK adds by itself; *targets* are the queues it sends to."""
@@ -63,6 +78,15 @@ def statements(
     arns = [target.queue_arn for target in targets]
     if arns:
         allowed.append(iam.PolicyStatement(actions=list(SEND_ACTIONS), resources=arns))
+    if key is not None:
+        services = [f"{service}.{Stack.of(table).region}.amazonaws.com" for service in ("dynamodb", "sqs")]
+        allowed.append(
+            iam.PolicyStatement(
+                actions=list(KEY_ACTIONS),
+                resources=[key.key_arn],
+                conditions={"StringEquals": {"kms:ViaService": services}},
+            )
+        )
     if in_vpc:
         allowed.append(iam.PolicyStatement(actions=list(NETWORK_ACTIONS), resources=["*"]))
     return allowed

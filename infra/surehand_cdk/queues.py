@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
+from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
@@ -19,6 +19,7 @@ from surehand.declare import (
     visibility_timeout,
 )
 from surehand.errors import DeclarationError
+from surehand_cdk.keeping import Keeping
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class QueuePair:
 
 
 def queue_pair(
-    scope: Construct, handler: Handler[Any], *, service: str, stage: str, keep: RemovalPolicy, adopt: str | None
+    scope: Construct, handler: Handler[Any], *, service: str, stage: str, keeping: Keeping, adopt: str | None
 ) -> QueuePair:
     """Create both queues in *scope*, or the dead-letter queue alone for an existing queue called *adopt*.
 
@@ -53,7 +54,7 @@ def queue_pair(
             redrive_permission=sqs.RedrivePermission.BY_QUEUE, source_queues=[source]
         ),
         **_kind(handler),
-        **_guarded(keep),
+        **_guarded(keeping),
     )
     if adopt is not None:
         _adopt(scope, handler, adopt, dead_letters)
@@ -66,7 +67,7 @@ def queue_pair(
         visibility_timeout=seconds(visibility_timeout(handler)),
         dead_letter_queue=sqs.DeadLetterQueue(queue=dead_letters, max_receive_count=max_receive_count(handler)),
         **_kind(handler),
-        **_guarded(keep),
+        **_guarded(keeping),
     )
     return QueuePair(queue, dead_letters, adopted=False)
 
@@ -91,8 +92,13 @@ def _kind(handler: Handler[Any]) -> dict[str, Any]:
     }
 
 
-def _guarded(keep: RemovalPolicy) -> dict[str, Any]:
-    return {"encryption": sqs.QueueEncryption.SQS_MANAGED, "enforce_ssl": True, "removal_policy": keep}
+def _guarded(keeping: Keeping) -> dict[str, Any]:
+    return {
+        "encryption": sqs.QueueEncryption.KMS if keeping.key else sqs.QueueEncryption.SQS_MANAGED,
+        "encryption_master_key": keeping.key,
+        "enforce_ssl": True,
+        "removal_policy": keeping.removal,
+    }
 
 
 def _adopt(scope: Construct, handler: Handler[Any], name: str, dead_letters: sqs.Queue) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import RemovalPolicy
+from aws_cdk import Stack
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -17,6 +18,7 @@ from surehand.errors import DeclarationError
 from surehand_cdk.acknowledged import ADOPTED, CODE, acknowledge
 from surehand_cdk.bundling import Target, bundle_of, code_asset
 from surehand_cdk.function import HandlerResources, Setting, handler_resources
+from surehand_cdk.keeping import Keeping, admit_logs
 from surehand_cdk.ledger import ledger_table
 from surehand_cdk.queues import QueuePair, queue_pair
 
@@ -33,6 +35,8 @@ class ServiceConstruct(Construct):
             deleted. False for stages that come and go.
         functions: Handler → additions to its function: environment, memory, VPC, layers, … What is derived is refused.
         queue_names: Handler → an existing queue of this account and Region, adopted instead of creating one.
+        encryption_key: Encrypts queues, ledger and logs instead of the services' own keys. The policy of an imported
+            key must let CloudWatch Logs use it, and whatever AWS service sends to the queues.
 
     Context (`-c NAME=VALUE`):
         target: "lambda" (default) or "host", to build the bundle for this machine's interpreter.
@@ -54,6 +58,7 @@ class ServiceConstruct(Construct):
         protect: bool = True,
         functions: Mapping[Handler[Any], lambda_.FunctionOptions] | None = None,
         queue_names: Mapping[Handler[Any], str] | None = None,
+        encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, id)
         check_name(stage, "Stage")
@@ -61,10 +66,10 @@ class ServiceConstruct(Construct):
         self._refuse_strangers(service, {"functions": functions, "queue_names": queue_names})
         self.service = service
         self.stage = stage
-        self.protect = protect
-        #: Created resources outlive the stack, but a failed first deployment leaves nothing behind.
-        self.keep = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE if protect else RemovalPolicy.DESTROY
-        self.table = ledger_table(self, "Ledger", name=table_name(service.name, stage), protect=protect, keep=self.keep)
+        self._keeping = Keeping(protect=protect, key=encryption_key)
+        if encryption_key is not None:
+            admit_logs(encryption_key, Stack.of(self), f"/aws/lambda/{service.name}-{stage}-")
+        self.table = ledger_table(self, "Ledger", name=table_name(service.name, stage), keeping=self._keeping)
         self.code = code_asset(self, "Code", bundle_of(service, self._target(), self._requirements()))
         acknowledge(self.code, CODE)
         places = {handler.name: Construct(self, handler.name) for handler in service.handlers}
@@ -87,7 +92,9 @@ class ServiceConstruct(Construct):
         return self._resources[name]
 
     def _queues(self, place: Construct, handler: Handler[Any], adopt: str | None) -> QueuePair:
-        pair = queue_pair(place, handler, service=self.service.name, stage=self.stage, keep=self.keep, adopt=adopt)
+        pair = queue_pair(
+            place, handler, service=self.service.name, stage=self.stage, keeping=self._keeping, adopt=adopt
+        )
         if pair.adopted:
             acknowledge(pair.dead_letters, ADOPTED)
         return pair
@@ -102,8 +109,7 @@ class ServiceConstruct(Construct):
             targets=tuple(targets.values()),
             table=self.table,
             code=self.code,
-            protect=self.protect,
-            keep=self.keep,
+            keeping=self._keeping,
             variables={
                 derived.SERVICE: self.service.name,
                 derived.STAGE: self.stage,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from surehand_cdk.rules import Level, check
 from tests.infra.deployed import Deployed, Parts
 from tests.infra.granted import granted_actions, statements
 from tests.infra.wide_service import echo, gathering, longest_name, ordered, plain
@@ -107,7 +108,7 @@ class TestFunction:
     def test_it_logs_into_a_group_that_forgets(self, parts: Parts, of_service: Deployed) -> None:
         group = of_service.synthesis.template["Resources"][parts.function["LoggingConfig"]["LogGroup"]["Ref"]]
         assert group["Properties"]["LogGroupName"] == f"/aws/lambda/{parts.function['FunctionName']}"
-        assert group["Properties"]["RetentionInDays"] == (90 if of_service.protect else 14)
+        assert group["Properties"]["RetentionInDays"] == (90 if of_service.protect else 30)
 
     def test_its_environment_is_the_whole_contract(self, parts: Parts, of_service: Deployed) -> None:
         variables = dict(parts.function["Environment"]["Variables"])
@@ -271,6 +272,13 @@ class TestValidation:
     def test_no_layer_finds_anything_that_is_not_acknowledged(self, shop: Deployed, wide: Deployed) -> None:
         assert shop.synthesis.findings == ()
         assert wide.synthesis.findings == ()
+
+    def test_our_own_rules_refuse_nothing_but_the_lack_of_alarms_which_the_watch_stack_ends(
+        self, shop: Deployed, wide: Deployed
+    ) -> None:
+        found = [finding for service in (shop, wide) for finding in check(service.synthesis.templates)]
+        refused = [finding.text for finding in found if finding.level is Level.ERROR]
+        assert [text for text in refused if "surehand::A" not in text] == []
 
     def test_names_of_the_greatest_length_are_deployable(self, wide: Deployed) -> None:
         assert len(wide[longest_name].function["FunctionName"]) <= 64
