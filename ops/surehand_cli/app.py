@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import typer
 
+from surehand_cli.account.session import as_problem
+from surehand_cli.ledger.command import app as ledger
 from surehand_cli.local.command import app as local
 from surehand_cli.problem import Problem
 
@@ -13,11 +16,12 @@ app = typer.Typer(
     name="surehand",
     help="Operate a surehand service.",
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode="rich",
     # A traceback with local variables would show payloads.
     pretty_exceptions_enable=False,
 )
 app.add_typer(local, name="local")
+app.add_typer(ledger, name="ledger")
 
 
 @app.callback()
@@ -25,13 +29,24 @@ def surehand() -> None:
     """Operate a surehand service."""
 
 
-def main() -> None:
-    """Run the command line. A `Problem` becomes one line on stderr and exit status 2."""
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. A `Problem`, or AWS's refusal, becomes one line on stderr."""
     try:
-        app()
-    except Problem as problem:
+        app(args=list(arguments) if arguments is not None else None)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
+    except Exception as error:
+        problem = error if isinstance(error, Problem) else as_problem(error)
+        if problem is None:
+            raise
         sys.stderr.write(f"surehand: {problem}\n")
-        raise SystemExit(2) from None
+        return problem.status
+    return 0
+
+
+def main() -> None:
+    """Run the command line."""
+    raise SystemExit(run())
 
 
 if __name__ == "__main__":

@@ -4,4 +4,21 @@ from __future__ import annotations
 
 
 class Problem(Exception):
-    """Something in the user's surroundings prevents the command. The text is one line that says what to do."""
+    """Something in the user's surroundings prevents the command. The text is one line that says what to do.
+
+    *status* is the process's exit status.
+    """
+
+    status = 2
+
+
+class Refusal(Problem):
+    """The command is possible and would be unsafe or is not confirmed, so it is refused. Nothing has changed."""
+
+    status = 5
+
+
+class Unreachable(Problem):
+    """AWS (or the emulator) cannot be reached, or does not let us: credentials, permissions, region, endpoint."""
+
+    status = 1

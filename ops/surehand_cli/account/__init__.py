@@ -1,0 +1,1 @@
+"""Which account, Region and stage a command works on."""
