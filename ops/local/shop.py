@@ -12,7 +12,7 @@ from pathlib import Path
 from local.book import Book
 from local.provider_stub import ProviderStub, provider_stub
 from surehand_cli.local.deployed import Deployed
-from surehand_cli.local.queue_messages import queue_message
+from surehand_cli.local.queue_messages import QueueMessage
 from surehand_cli.local.samples import Effects, Fate, Sample, Surroundings
 
 EVENTS = Path(__file__).resolve().parents[2] / "events" / "sqs"
@@ -79,7 +79,7 @@ def _order(
     attempts: int | None = None,
     after: str | None = None,
 ) -> Sample:
-    send = queue_message("orders", record.body)
+    send = QueueMessage("orders", record.body)
     return Sample(title=title, handler="orders", send=send, fate=fate, code=code, attempts=attempts, after=after)
 
 
@@ -91,7 +91,7 @@ def stock_moves() -> Iterator[Sample]:
         yield Sample(
             title=f"{record.group} {movement}",
             handler="stock-moves",
-            send=queue_message("stock-moves", record.body, group=record.group),
+            send=QueueMessage("stock-moves", record.body, record.group),
             fate=Fate.SUCCEEDED,
             code="provider.busy" if busy else None,
             attempts=3 if busy else 1,

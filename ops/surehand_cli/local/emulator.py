@@ -54,7 +54,6 @@ def _environment(folder: Path, port: int) -> Mapping[str, str]:
         "LANG": "C.UTF-8",
         "HOME": str(folder),
         "TMPDIR": str(folder),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "BIND_HOST": HOST,
         "GATEWAY_PORT": str(port),
         "MINISTACK_REGION": REGION,

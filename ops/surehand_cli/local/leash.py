@@ -1,7 +1,7 @@
 """Run a command that ends when whoever started it goes away, together with everything it started itself.
 
-Run as a script by `leashed.py`, alone in a session: `leash.py FOLDER COMMAND…`. Standard input is the leash. When it
-is closed, by intent or because the holder was killed, the whole process group gets SIGTERM, after a grace period
+Run as a script by `leashed.py`, in a session of its own: `leash.py FOLDER COMMAND…`. Standard input is the leash. When
+it is closed, by intent or because the holder was killed, the command's process group gets SIGTERM, after a grace period
 SIGKILL, and FOLDER, unless it is "-", is removed. Standard library only, since it runs isolated.
 """
 
@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 2.0
 
 
 def main(folder: str, command: list[str]) -> int:
@@ -25,27 +25,38 @@ def main(folder: str, command: list[str]) -> int:
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-    while child.poll() is None:
+    # A group of its own, so that this process outlives it and can clean up.
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0)
+    held = True
+    while held and child.poll() is None:
         ready, _, _ = select.select([sys.stdin, woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
-        if sys.stdin in ready and not os.read(sys.stdin.fileno(), 4096):
-            _end_all(child, folder)
-    os.killpg(0, signal.SIGTERM)  # what the command left behind; this process only notes it
+        if sys.stdin in ready:
+            held = bool(os.read(sys.stdin.fileno(), 4096))
+    _end_all(child)
+    if not held and folder != "-":
+        shutil.rmtree(folder, ignore_errors=True)
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
-def _end_all(child: subprocess.Popen[bytes], folder: str) -> None:
-    os.killpg(0, signal.SIGTERM)
+def _end_all(child: subprocess.Popen[bytes]) -> None:
+    """End the command if it still runs, and in any case what it has left behind."""
+    _signal(child, signal.SIGTERM)
     try:
         child.wait(GRACE_SECONDS)
     except subprocess.TimeoutExpired:
-        child.kill()
+        pass
+    finally:
+        _signal(child, signal.SIGKILL)
         child.wait()
-    if folder != "-":
-        shutil.rmtree(folder, ignore_errors=True)
-    os.killpg(0, signal.SIGKILL)  # grandchildren that took no notice, and this process
+
+
+def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    try:
+        os.killpg(child.pid, number)
+    except ProcessLookupError:
+        return  # the whole group has ended
 
 
 if __name__ == "__main__":

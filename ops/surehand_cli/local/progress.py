@@ -93,7 +93,7 @@ class Progress:
     def __post_init__(self) -> None:
         self.tracks = [Track(sample=sample, sent=None, handler=sample.handler) for sample in self.samples]
 
-    def due(self) -> Iterable[Track]:
+    def due(self) -> Sequence[Track]:
         """Return the tracks whose sample can be sent now, in order."""
         done = {track.title for track in self.tracks if track.fate is not None}
         return [

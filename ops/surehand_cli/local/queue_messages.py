@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from surehand_cli.local.deployed import Deployed
 from surehand_cli.local.samples import Sent
+from surehand_cli.problem import Problem
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 
-def queue_message(handler: str, body: str, *, group: str | None = None) -> Callable[[Deployed], Sent]:
-    """Return a sender of *body*, as it is. *group* is the message group on a FIFO queue."""
+@dataclass(frozen=True, slots=True)
+class QueueMessage:
+    """A message for the queue of *handler*. *body* is sent as it is; *group* is its message group on a FIFO queue."""
 
-    def send(deployed: Deployed) -> Sent:
-        url = deployed.queue(deployed.service[handler])
-        if group is None:
-            sent = deployed.sqs.send_message(QueueUrl=url, MessageBody=body)
-        else:
-            sent = deployed.sqs.send_message(
-                QueueUrl=url, MessageBody=body, MessageGroupId=group, MessageDeduplicationId=str(uuid4())
+    handler: str
+    body: str
+    group: str | None = None
+
+    def __call__(self, deployed: Deployed) -> Sent:
+        """Send it."""
+        (sent,) = send_together(deployed, [self])
+        return sent
+
+
+def send_together(deployed: Deployed, messages: Sequence[QueueMessage]) -> Sequence[Sent]:
+    """Send messages by tens, in order, so that the emulator makes few batches of them and starts few functions.
+
+    Raises:
+        Problem: SQS refused one.
+    """
+    sent: dict[int, Sent] = {}
+    for handler in dict.fromkeys(message.handler for message in messages):
+        places = [place for place, message in enumerate(messages) if message.handler == handler]
+        for begin in range(0, len(places), 10):
+            entries = [_entry(place, messages[place]) for place in places[begin : begin + 10]]
+            answer = deployed.sqs.send_message_batch(
+                QueueUrl=deployed.queue(deployed.service[handler]), Entries=entries
             )
-        return Sent(message_id=sent["MessageId"])
+            for refused in answer.get("Failed", []):
+                raise Problem(f"a sample for '{handler}' could not be sent: {refused['Code']}")
+            sent |= {int(entry["Id"]): Sent(message_id=entry["MessageId"]) for entry in answer["Successful"]}
+    return [sent[place] for place in range(len(messages))]
 
-    return send
+
+def _entry(place: int, message: QueueMessage) -> SendMessageBatchRequestEntryTypeDef:
+    entry: SendMessageBatchRequestEntryTypeDef = {"Id": str(place), "MessageBody": message.body}
+    if message.group is not None:
+        entry["MessageGroupId"] = message.group
+        entry["MessageDeduplicationId"] = str(uuid4())
+    return entry

@@ -15,7 +15,8 @@ from surehand_cli.local.deployed import STAGE, Deployed
 from surehand_cli.local.display import Display
 from surehand_cli.local.emulator import emulator
 from surehand_cli.local.observation import Observer
-from surehand_cli.local.progress import Progress
+from surehand_cli.local.progress import Progress, Track
+from surehand_cli.local.queue_messages import QueueMessage, send_together
 from surehand_cli.local.report import Report, report
 from surehand_cli.local.samples import Surroundings
 from surehand_cli.local.toolchain import Toolchain
@@ -43,9 +44,7 @@ class LocalRun:
     def follow(self, display: Display, until: Callable[[], bool]) -> None:
         """Send what is due and show what happens until *until* says so."""
         while True:
-            for track in self.progress.due():
-                if track.sample is not None:
-                    track.sent = track.sample.send(self.deployed)
+            self._send(self.progress.due())
             seen = self.observer.look()
             self.complaints += [line for line in seen.other_lines if "rror" in line or "Traceback" in line]
             self.progress.add(seen)
@@ -53,6 +52,18 @@ class LocalRun:
             if until():
                 return
             time.sleep(LOOK_SECONDS)
+
+    def _send(self, due: Sequence[Track]) -> None:
+        together: list[tuple[Track, QueueMessage]] = []
+        for track in due:
+            send = track.sample.send if track.sample is not None else None
+            if isinstance(send, QueueMessage):
+                together.append((track, send))
+            elif send is not None:
+                track.sent = send(self.deployed)
+        sent = send_together(self.deployed, [message for _, message in together])
+        for (track, _), one in zip(together, sent, strict=True):
+            track.sent = one
 
     def report(self) -> Report:
         """Return what it has come to so far."""

@@ -1,0 +1,143 @@
+"""The whole of it: `surehand local run`, with the real CDK command line, on the emulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "surehand_cli.app", "local", "run"]
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+
+
+def clean_environment(folder: Path) -> dict[str, str]:
+    """The runner's own, but for what this test process was given, and with temporary files where they can be counted."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTEST_", "JSII_"))}
+    return kept | {"TMPDIR": str(folder)}
+
+
+def left_behind(folder: Path) -> list[str]:
+    """Return the processes that were started with this TMPDIR or below it, and the emulator's folders in it."""
+    found = [path.name for path in folder.glob("surehand-local-*")]
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{folder}/surehand-local-".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    folder = tmp_path_factory.mktemp("tmp")
+    done = subprocess.run(
+        [*COMMAND, "--once", "--json"],
+        cwd=ROOT,
+        env=clean_environment(folder),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    return done, folder
+
+
+def report(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
+    assert done.stdout, done.stderr
+    last: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return last
+
+
+def test_every_message_comes_to_what_is_expected_of_it(once: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    done, _ = once
+    assert report(done)["unexpected"] == [], done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_lost_and_no_effect_is_duplicated(once: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    numbers = report(once[0])
+    assert (numbers["lost"], numbers["duplicated_effects"], numbers["out_of_order"]) == (0, 0, 0)
+
+
+def test_what_was_sent_is_the_sum_of_the_fates(once: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    numbers = report(once[0])
+    fates = ("succeeded", "already_applied", "canceled", "dead_lettered", "lost")
+    assert numbers["sent"] == sum(int(str(numbers[fate])) for fate in fates)
+    assert all(int(str(numbers[fate])) > 0 for fate in fates[:-1])
+
+
+def test_nothing_survives_the_run(once: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    assert left_behind(once[1]) == []
+
+
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_nothing_survives_an_interruption(tmp_path: Path, stop: signal.Signals, status: int) -> None:
+    running = subprocess.Popen(
+        [*COMMAND, "--once"],
+        cwd=ROOT,
+        env=clean_environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        limit = time.monotonic() + 120
+        while not left_behind(tmp_path) and time.monotonic() < limit:
+            time.sleep(0.05)
+        assert left_behind(tmp_path)
+
+        running.send_signal(stop)
+        _, errors = running.communicate(timeout=60)
+    finally:
+        running.kill()
+
+    assert running.returncode == status
+    assert "Traceback" not in errors
+    assert left_behind(tmp_path) == []
+
+
+def test_in_a_terminal_it_stays_up_with_advice_until_ctrl_c(tmp_path: Path) -> None:
+    said, status = in_a_terminal(COMMAND, tmp_path, until="Ctrl-C stops everything")
+
+    assert "curl" in said
+    assert "Traceback" not in said
+    assert status == 0, said
+    assert left_behind(tmp_path) == []
+
+
+def in_a_terminal(command: Sequence[str], folder: Path, *, until: str) -> tuple[str, int]:
+    """Run in a pseudo-terminal, press Ctrl-C once *until* is on the screen, and return the screen and exit status."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(ROOT)
+        os.execve(command[0], list(command), clean_environment(folder) | {"TERM": "xterm", "COLUMNS": "120"})
+    said, pressed, limit = b"", False, time.monotonic() + 400
+    try:
+        while time.monotonic() < limit:
+            if select.select([terminal], [], [], 1)[0]:
+                try:
+                    said += os.read(terminal, 65536)
+                except OSError:  # how Linux says that the other end is closed
+                    break
+            if not pressed and until.encode() in said:
+                os.write(terminal, b"\x03")
+                pressed = True
+        else:
+            os.kill(child, signal.SIGKILL)
+    finally:
+        os.close(terminal)
+    return said.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
