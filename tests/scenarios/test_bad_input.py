@@ -75,7 +75,7 @@ def deliver(*bodies: str):
     ],
 )
 def test_a_body_that_is_no_payload_is_rejected_alone_with_its_reason(body, code) -> None:
-    made, event, back, endings = deliver(body)
+    _, event, back, endings = deliver(body)
     assert back == [event["Records"][0]["messageId"]]
     assert [(ending.outcome, ending.code) for ending in endings] == [(Outcome.REJECTED, code)]
     assert endings[0].operation.state is State.PERMANENTLY_FAILED
@@ -136,10 +136,11 @@ def test_an_event_that_is_no_sqs_event_raises_and_says_what_to_do(event) -> None
 
 
 def test_an_event_of_another_source_raises() -> None:
-    with world(KIOSK) as made, pytest.raises(UnreadableEvent, match="aws:sqs"):
+    with world(KIOSK) as made:
         event = made.event(plain, GOOD)
         event["Records"][0]["eventSource"] = "aws:kinesis"
-        plain(event, None)
+        with pytest.raises(UnreadableEvent, match="aws:sqs"):
+            plain(event, None)
 
 
 def test_an_event_without_records_is_answered_with_an_empty_list() -> None:

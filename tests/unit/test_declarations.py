@@ -1,0 +1,196 @@
+"""Impossible declarations fail at import and say which handler, which limit, what was given and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+
+from surehand import Backoff, DeclarationError, Job, Service, payload_hash, queue
+from surehand.declare import max_receive_count, physical_name, queue_variable, visibility_timeout
+
+
+class Order(BaseModel):
+    """An order."""
+
+    order_id: str
+    amount: int = 0
+
+
+class Refund(BaseModel):
+    """A refund, without an order's id."""
+
+    refund_id: str
+
+
+@dataclass
+class Parcel:
+    """A payload that is a dataclass."""
+
+    order_id: str
+    place: Order | None = None
+
+
+class Row(TypedDict):
+    """A payload that is a TypedDict."""
+
+    order_id: str
+
+
+def declare(**options: Any):
+    def handle(order: Order, job: Job) -> None: ...
+
+    return queue(options.pop("name", "orders"), **{"key": "order_id", **options})(handle)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"name": "Orders"}, "lower-case"),
+        ({"name": "a" * 41}, "40 characters"),
+        ({"name": ""}, "lower-case"),
+        ({"key": None}, "needs a key"),
+        ({"key": "order"}, "Order has no attribute 'order'"),
+        ({"key": ()}, "names no field"),
+        ({"key": ["order_id", "amount.cents"]}, "no attribute 'amount.cents'"),
+        ({"tenant": "customer"}, "no attribute 'customer'"),
+        ({"timeout": timedelta(0)}, "timeout"),
+        ({"timeout": timedelta(minutes=16)}, "timeout"),
+        ({"timeout": timedelta(seconds=1.5)}, "whole number of seconds"),
+        ({"timeout": 30}, "a timedelta"),
+        ({"max_attempts": 0}, "max_attempts"),
+        ({"max_attempts": True}, "max_attempts"),
+        ({"give_up_after": timedelta(days=4)}, "less than retention"),
+        ({"retention": timedelta(days=14)}, "retention"),
+        ({"batch_size": 11}, "batch_window"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"batch_size": 11, "group": "order_id"}, "FIFO"),
+        ({"group": "order_id", "batch_window": timedelta(seconds=5)}, "0 on a FIFO queue"),
+        ({"parallel": 11}, "at most batch_size"),
+        ({"max_concurrency": 1}, "max_concurrency"),
+        ({"memory": 64}, "memory"),
+        ({"envelope": "kafka"}, "envelope"),
+        ({"on_unknown": "ignore"}, "on_unknown"),
+        ({"time_out": timedelta(seconds=3)}, "Did you mean 'timeout'"),
+        ({"colour": "red"}, "Known options"),
+    ],
+)
+def test_an_impossible_option_is_refused_by_name(options, said) -> None:
+    with pytest.raises(DeclarationError, match=said) as refused:
+        declare(**options)
+    assert options.get("name", "orders") in str(refused.value) or "name" in options
+
+
+@pytest.mark.parametrize("policy", [lambda: Backoff(first=timedelta(0)), lambda: Backoff(cap=timedelta(days=1))])
+def test_an_impossible_backoff_is_refused(policy) -> None:
+    with pytest.raises(DeclarationError, match="Backoff"):
+        policy()
+
+
+def test_a_key_must_exist_in_every_member_of_a_union() -> None:
+    def handle(event: Order | Refund) -> None: ...
+
+    with pytest.raises(DeclarationError, match="Refund has no attribute 'order_id'"):
+        queue("events", key="order_id")(handle)
+
+
+@pytest.mark.parametrize("annotation", [Order, Parcel, Row, dict, dict[str, int], Order | Parcel, Order | None])
+def test_these_annotations_are_payloads(annotation) -> None:
+    def handle(payload) -> None: ...
+
+    handle.__annotations__["payload"] = annotation
+    assert queue("events", key="order_id")(handle).payload.annotation == annotation
+
+
+@pytest.mark.parametrize("annotation", [int, set, object, Any, bytes])
+def test_these_annotations_are_not(annotation) -> None:
+    def handle(payload) -> None: ...
+
+    handle.__annotations__["payload"] = annotation
+    with pytest.raises(DeclarationError, match="cannot be annotated"):
+        queue("events", key=payload_hash())(handle)
+
+
+def test_a_nested_key_is_followed_through_optional_models() -> None:
+    def handle(parcel: Parcel) -> None: ...
+
+    assert queue("parcels", key="place.order_id")(handle)
+
+
+def test_a_function_without_annotation_is_refused_with_advice() -> None:
+    def handle(order) -> None: ...
+
+    with pytest.raises(DeclarationError, match="annotate the parameter 'order'"):
+        queue("orders", key="order_id")(handle)
+
+
+def test_a_name_that_only_the_type_checker_knows_is_refused_with_advice() -> None:
+    def handle(order: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821
+
+    with pytest.raises(DeclarationError, match="TYPE_CHECKING"):
+        queue("orders", key="order_id")(handle)
+
+
+@pytest.mark.parametrize("function", [lambda: None, lambda a, b, c: None, lambda *args: None])
+def test_a_function_with_other_parameters_is_refused(function) -> None:
+    with pytest.raises(DeclarationError, match="must take the payload"):
+        queue("orders", key="order_id")(function)
+
+
+def test_a_handler_inside_a_function_cannot_be_part_of_a_service() -> None:
+    with pytest.raises(DeclarationError, match="top level"):
+        Service("shop", (declare(),))
+
+
+def test_two_handlers_with_one_name_are_refused() -> None:
+    from handlers.orders import charge_order
+
+    with pytest.raises(DeclarationError, match="same name"):
+        Service("shop", (charge_order, charge_order))
+
+
+def test_sending_to_a_handler_outside_of_the_service_is_refused() -> None:
+    from tests.unit import senders
+
+    with pytest.raises(DeclarationError, match="sends to 'nowhere'"):
+        Service("shop", (senders.forward,))
+
+
+def test_a_service_knows_its_handlers_by_name() -> None:
+    from handlers.service import SHOP
+
+    assert SHOP["orders"].name == "orders"
+    with pytest.raises(KeyError, match="orders"):
+        SHOP["order"]
+
+
+def test_a_name_beyond_lambda_s_64_characters_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="64"):
+        physical_name("s" * 30, "production", "h" * 30)
+
+
+def test_numbers_follow_from_the_declaration() -> None:
+    standard = declare(timeout=timedelta(seconds=30), batch_window=timedelta(seconds=5))
+    fifo = declare(name="fifo", group="order_id")
+    assert visibility_timeout(standard) == timedelta(seconds=185)
+    assert max_receive_count(standard) == 10
+    assert max_receive_count(fifo) == 60
+    assert queue_variable("stock-moves") == "SUREHAND_QUEUE_STOCK_MOVES"
+
+
+def test_a_handler_keeps_its_function_s_name_and_text() -> None:
+    from handlers.orders import charge_order
+
+    assert charge_order.__name__ == "charge_order"
+    assert charge_order.__doc__
+    assert hash(charge_order)
+
+
+def test_a_payload_hash_ignores_what_it_is_told_to() -> None:
+    derive = payload_hash(exclude="amount")
+    assert derive(Order(order_id="1", amount=1)) == derive(Order(order_id="1", amount=2))
+    assert derive(Order(order_id="1")) != derive(Order(order_id="2"))
