@@ -23,7 +23,7 @@ class FakeSQS:
         self.calls: list[list[dict]] = []
         self._failures = list(failures)
 
-    def send_message_batch(self, *, QueueUrl, Entries):
+    def send_message_batch(self, *, QueueUrl, Entries):  # noqa: N803 - botocore's names
         self.calls.append(Entries)
         failing = self._failures.pop(0) if self._failures else {}
         failed = [

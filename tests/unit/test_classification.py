@@ -44,7 +44,7 @@ class Requests(Exception):
     ("error", "code"),
     [
         (TimeoutError(), "provider.timeout"),
-        (socket.timeout(), "provider.timeout"),
+        (TimeoutError(), "provider.timeout"),
         (ConnectionResetError(), "provider.unreachable"),
         (ConnectionRefusedError(), "provider.unreachable"),
         (socket.gaierror(), "provider.unreachable"),
