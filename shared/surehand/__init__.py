@@ -5,7 +5,7 @@ names, for infra and the command line), `surehand.testing` and `surehand.webhook
 """
 
 from surehand.backoff import Backoff
-from surehand.declare import Handler, Service, payload_hash, queue
+from surehand.declare import Cron, Handler, Service, Tick, cron, payload_hash, queue, schedule
 from surehand.errors import DeclarationError, NotSent
 from surehand.job import Job
 from surehand.outcomes import Cancel, Defer, Reject, Retry, Unknown
@@ -13,6 +13,7 @@ from surehand.outcomes import Cancel, Defer, Reject, Retry, Unknown
 __all__ = [
     "Backoff",
     "Cancel",
+    "Cron",
     "DeclarationError",
     "Defer",
     "Handler",
@@ -21,7 +22,10 @@ __all__ = [
     "Reject",
     "Retry",
     "Service",
+    "Tick",
     "Unknown",
+    "cron",
     "payload_hash",
     "queue",
+    "schedule",
 ]

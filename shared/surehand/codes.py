@@ -47,6 +47,9 @@ CODES: Mapping[str, str] = {
     "crash.poison": "The process died repeatedly while this operation ran alone. Permanent.",
     "ledger.unavailable": "The ledger could not be written or read. Nothing ran unclaimed; the message is put back.",
     "ledger.fence_lost": "Another invocation had claimed the operation by the time this one settled.",
+    "schedule.late": "The tick came later than catch_up after its moment. Canceled, not run.",
+    "schedule.overlap": "An earlier tick's run had not ended. Canceled, or with overlap='queue' deferred.",
+    "schedule.cursor": "The saved cursor does not fit the type that the handler asks for. Permanent.",
     "schedule.no_progress": "A cursor was handed over several times without moving. Permanent.",
     "schedule.too_long": "The whole run exceeded give_up_after over its hand-overs. Permanent.",
 }

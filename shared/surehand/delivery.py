@@ -15,6 +15,8 @@ from surehand.errors import UnreadableEvent
 
 #: The attribute that a renewed message carries: how often it has been sent again.
 RENEWALS = "surehand-renewals"
+#: The attribute of a tick that was sent by hand for a moment in the past; it holds the backfill's id.
+BACKFILL = "surehand-backfill"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

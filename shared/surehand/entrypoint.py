@@ -120,6 +120,7 @@ def _build() -> Ports:
     from random import Random
 
     from surehand.aws import clients
+    from surehand.aws.cursors import DynamoDBCursors
     from surehand.aws.dynamodb import DynamoDBLedger
     from surehand.aws.telling import CloudWatchTeller
     from surehand.worker import Ports
@@ -129,10 +130,10 @@ def _build() -> Ports:
     if writes not in ("batch", "single"):
         raise ConfigurationError(f"{derived.WRITES}={writes!r}: use 'batch' or 'single'.")
     version = os.environ.get(derived.VERSION) or os.environ.get("AWS_LAMBDA_FUNCTION_VERSION") or "local"
+    dynamodb, table = clients.client("dynamodb", clients.LEDGER), _required(derived.TABLE)
     return Ports(
-        ledger=DynamoDBLedger(
-            clients.client("dynamodb", clients.LEDGER), _required(derived.TABLE), batched=writes == "batch"
-        ),
+        ledger=DynamoDBLedger(dynamodb, table, batched=writes == "batch"),
+        cursors=DynamoDBCursors(dynamodb, table),
         queues=_queues(),
         clock=SystemClock(),
         random=Random(),

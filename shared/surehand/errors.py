@@ -8,6 +8,8 @@
 | `NotSent`            | SQS refused some of the messages of a `send`                 | the caller's exception, entry by entry         |
 | `FenceLost`          | another invocation owns the operation by now                 | a metric and a log line; nothing was written   |
 | `LedgerUnavailable`  | DynamoDB throttled, timed out or refused                     | messages are put back, nothing ran unclaimed   |
+| `CursorUnreadable`   | a saved cursor does not fit the type it is asked for as      | the message is rejected with `schedule.cursor` |
+| `WritesRefused`      | a write that joined `save_cursor` was refused                | the caller's exception; nothing was saved      |
 
 A fate that a handler chooses (`Retry`, `Reject`, …) is no error of ours and stands in `surehand.outcomes`.
 """
@@ -43,6 +45,22 @@ class FenceLost(SurehandError):
 
 class LedgerUnavailable(SurehandError):
     """The ledger could not answer: throttled, timed out, unreachable or refused. Nothing is known to be written."""
+
+
+class CursorUnreadable(SurehandError):
+    """A saved cursor is not of the type it is asked for as: the type has changed since. Names error types, no values."""
+
+
+class WritesRefused(SurehandError):
+    """A write that was to join `save_cursor` was refused, so neither it nor the cursor was written.
+
+    `reasons` holds DynamoDB's code for each of the caller's writes, in order: "None" for one that was not at fault.
+    """
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        self.reasons = tuple(reasons)
+        listed = ", ".join(f"with_writes[{index}]: {code}" for index, code in enumerate(reasons) if code != "None")
+        super().__init__(f"nothing was saved; {listed}")
 
 
 @dataclass(frozen=True, slots=True)

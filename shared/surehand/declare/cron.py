@@ -98,7 +98,7 @@ class Cron:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """A fixed period. One that divides an hour or a day counts from midnight UTC; any other from where AWS starts it."""
+    """A fixed period. One that divides an hour or a day counts from midnight UTC; any other from AWS's start."""
 
     period: timedelta
 

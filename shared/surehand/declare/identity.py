@@ -60,7 +60,7 @@ def rejection_id(handler: str, message_id: str) -> str:
 
 
 def slot_id(handler: str, which: str) -> str:
-    """Return the id of an item that is no piece of work, such as `!running`: no key begins with an exclamation mark."""
+    """Return the id of an item that is no piece of work, such as `!running` of a schedule, whose keys are moments."""
     return _compact([handler, None, [which]])
 
 

@@ -154,6 +154,7 @@ def settle(
     message_id: str | None = None,
     failed_ids: Sequence[str] = (),
     note: str | None = None,
+    afresh: bool = False,
 ) -> Write:
     """Return the write that ends a claim.
 
@@ -161,13 +162,14 @@ def settle(
         attempted: The handler ran and came to an end of its own. Only that counts an attempt and clears suspicion
             (P3); a release, a deferral or a hand-over keeps the marks.
         failed_ids: The message ids of this batch that must never run again, if the state is permanently_failed.
+        afresh: The run got further than its predecessors, so their attempts do not count any more.
     """
-    attempts = claimed.attempts + (1 if attempted else 0)
+    attempts = (0 if afresh else claimed.attempts) + (1 if attempted else 0)
     entry = Entry(
         state=state,
         at=now,
         fence=claimed.fence,
-        attempt=attempts if attempted else claimed.attempts + 1,
+        attempt=attempts if attempted else attempts + 1,
         code=code,
         message_id=message_id,
         note=note,

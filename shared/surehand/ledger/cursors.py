@@ -44,7 +44,7 @@ class NotHeld:
 
 @dataclass(frozen=True, slots=True)
 class RefusedWrites:
-    """A write of the caller's own was refused. *reasons* has DynamoDB's code for each of them, "None" if it was fine."""
+    """A write of the caller's was refused. *reasons* has DynamoDB's code for each of them, "None" if it was fine."""
 
     reasons: Sequence[str]
 

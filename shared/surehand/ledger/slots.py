@@ -45,7 +45,5 @@ def take(
 def free(slot: Operation, *, now: datetime) -> Write:
     """Return the write that frees a slot."""
     entry = Entry(state=State.SUCCEEDED, at=now, fence=slot.fence, attempt=0)
-    freed = replace(
-        slot, state=State.SUCCEEDED, lease_until=None, expires_at=now, history=(*slot.history, entry)
-    )
+    freed = replace(slot, state=State.SUCCEEDED, lease_until=None, expires_at=now, history=(*slot.history, entry))
     return Write(operation=freed, previous=slot)

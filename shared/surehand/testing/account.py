@@ -28,6 +28,7 @@ from surehand.declare import (
 )
 from surehand.ledger import Operation
 from surehand.testing.crossed import CrossedLedger
+from surehand.testing.cursors import CrossedCursors, MemoryCursors
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.simulator import EventSourceMapping, Faults, Function, MoveTask, Queue, Simulation
 from surehand.testing.simulator.simulation import LONGEST_REST
@@ -74,12 +75,14 @@ class Account:
     def __init__(self, handlers: Sequence[Handler[Any]], simulation: Simulation, *, group_commit: bool = False) -> None:
         self.simulation = simulation
         self.ledger = MemoryLedger()
+        self.cursors = MemoryCursors(self.ledger)
         self.told = Told()
         self.sites: dict[str, Site] = {}
         queues: dict[str, Queue] = {}
         self.loop = EventLoop()
         self.ports = Ports(
             ledger=CrossedLedger(self.ledger, simulation.crossings),
+            cursors=CrossedCursors(self.cursors, simulation.crossings),
             queues=simulation.gateway(queues),
             clock=simulation.clock,
             random=simulation.chance.random,

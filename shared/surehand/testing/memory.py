@@ -10,15 +10,15 @@ from surehand.ledger import Answer, NotWritten, Operation, Write, Written, is_ow
 
 
 class MemoryLedger:
-    """The `Ledger` of tests and of the simulator. Thread-safe; `items` is what it holds."""
+    """The `Ledger` of tests and of the simulator. Thread-safe; `items` is what it holds, under `lock`."""
 
     def __init__(self) -> None:
         self.items: dict[str, Operation] = {}
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
 
     def read(self, ids: Sequence[str]) -> dict[str, Operation]:
         """See `Ledger.read`."""
-        with self._lock:
+        with self.lock:
             return {operation_id: self.items[operation_id] for operation_id in ids if operation_id in self.items}
 
     def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
@@ -26,7 +26,7 @@ class MemoryLedger:
         return [self._write(write, now) for write in writes]
 
     def _write(self, write: Write, now: datetime) -> Answer:
-        with self._lock:
+        with self.lock:
             existing = self.items.get(write.operation.id)
             if not _still(existing, write, now):
                 if existing is not None and is_own(write, existing):

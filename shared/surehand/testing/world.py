@@ -15,6 +15,7 @@ from surehand.declare import Handler, Service, derived
 from surehand.ledger import Ledger, Operation
 from surehand.queues import Clock, Queues
 from surehand.testing.clock import FakeClock
+from surehand.testing.cursors import MemoryCursors
 from surehand.testing.events import record
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.queues import RecordingQueues
@@ -81,12 +82,12 @@ def world(service: Service, *, on: Literal["memory", "moto"] = "memory", seed: i
 
 @contextmanager
 def _in_memory(service: Service, seed: int) -> Iterator[World]:
-    made = World(
-        service=service, ledger=MemoryLedger(), queues=RecordingQueues(), clock=FakeClock(), teller=RecordingTeller()
-    )
+    ledger = MemoryLedger()
+    made = World(service=service, ledger=ledger, queues=RecordingQueues(), clock=FakeClock(), teller=RecordingTeller())
     loop = EventLoop()
     ports = Ports(
-        ledger=made.ledger,
+        ledger=ledger,
+        cursors=MemoryCursors(ledger),
         queues=made.queues,
         clock=made.clock,
         random=Random(seed),

@@ -31,10 +31,13 @@ from surehand.worker.conclude import conclude as conclude_attempt
 from surehand.worker.context import telling_of
 from surehand.worker.deadline import interrupted_after, reserve_for
 from surehand.worker.endings import Ending, through_outage, to_dead_letters, until
+from surehand.worker.handing_over import Superseded
 from surehand.worker.plan import Step
 from surehand.worker.ports import Invocation, Ports
 from surehand.worker.receive import Message, Refused
+from surehand.worker.scan import Scan
 from surehand.worker.settlers import Settler
+from surehand.worker.ticks import Ticks
 
 _STANDINGS = {
     Standing.ALREADY_APPLIED: Outcome.ALREADY_APPLIED,
@@ -58,6 +61,8 @@ class Attempts:
         self._settler = settler
         self._reserve = reserve_for(handler.options.timeout)
         self._held: set[str | None] = set()
+        timing = handler.options.timing
+        self._ticks = None if timing is None else Ticks(handler, timing, ports)
 
     def lane_held(self, step: Step) -> bool:
         """Tell whether a message of a FIFO group of this step was put back and must not be overtaken."""
@@ -110,10 +115,14 @@ class Attempts:
             self.leave(step)
             return
         final = condemned(operation, self.handler.options, poison=claimed.poison, now=now)
+        if final is None and self._ticks is not None:
+            final = self._ticks.hold_back(claimed, message.delivery, now=now)
         if final is not None:
             self._settle(step, operation, final)
             return
-        job = self._job(message, claimed)
+        until = self._invocation.deadline - self._reserve
+        scan = Scan(operation, ports=self._ports, until=until, reserve=self._reserve)
+        job = self._job(message, claimed, scan)
         if self._asks_first(claimed):
             answer = self._unknown(message, operation, job)
             if answer.outcome is not Outcome.UNKNOWN:
@@ -131,6 +140,10 @@ class Attempts:
         if isinstance(ended, Raised) and isinstance(ended.error, StillRunning):
             self.still_running(step)
             return
+        if isinstance(ended, Raised) and isinstance(ended.error, Superseded):
+            lost = Conclusion(outcome=Outcome.FENCE_LOST, state=operation.state)
+            self._unconfirmed(step, operation, NotWritten(ended.error.existing), lost, duration=now - began)
+            return
         conclusion = conclude_attempt(
             ended,
             operation,
@@ -138,6 +151,7 @@ class Attempts:
             ask=self._ask(message, job),
             now=now,
             random=self._ports.random,
+            moved=scan.moved,
         )
         self._settle(step, operation, conclusion, duration=now - began)
 
@@ -192,7 +206,7 @@ class Attempts:
             self._unconfirmed(step, operation, answer, Conclusion(outcome=Outcome.UNCONFIRMED, state=operation.state))
         return None
 
-    def _job(self, message: Message, claimed: Claimed) -> Job:
+    def _job(self, message: Message, claimed: Claimed, scan: Scan) -> Job:
         operation = claimed.operation
         attempt = operation.attempts + 1
         ran = claimed.lapsed is not None and (
@@ -207,6 +221,7 @@ class Attempts:
             deadline=self._invocation.deadline,
             sent_at=message.delivery.sent_at,
             attributes=message.attributes,
+            cursors=scan,
         )
 
     def _refused(self, step: Step, refused: Refused, claimed: Claimed) -> None:
@@ -250,7 +265,8 @@ class Attempts:
             attempted=conclusion.attempted,
             message_id=step.message.delivery.message_id,
             failed_ids=[one.delivery.message_id for one in step.all] if final else (),
-            note=None if conclusion.attempted else conclusion.outcome.value,
+            note=conclusion.note or (None if conclusion.attempted else conclusion.outcome.value),
+            afresh=conclusion.afresh,
         )
 
     def _canceled_meanwhile(self, answer: Answer, mine: Operation) -> Operation | None:
@@ -282,6 +298,8 @@ class Attempts:
         duration: timedelta | None = None,
     ) -> None:
         wait = self._wait(conclusion.outcome, conclusion.wait)
+        if self._ticks is not None:
+            self._ticks.ended(operation, now=self._ports.clock.now())
         interrupted = conclusion.code is not None and conclusion.code.startswith("effect.")
         for one in step.all:
             copied = one is not step.message
@@ -295,6 +313,7 @@ class Attempts:
                 outcome=outcome,
                 wait=wait,
                 code=conclusion.code,
+                detail=conclusion.note,
                 phase="run" if conclusion.attempted else _phase(one),
                 attempt=operation.attempts if conclusion.attempted and not copied else None,
                 interrupted=interrupted and not copied,

@@ -9,26 +9,16 @@ from random import Random
 
 from surehand.classify import classify
 from surehand.declare.options import Options
+from surehand.errors import CursorUnreadable, LedgerUnavailable
 from surehand.ledger import Operation
 from surehand.outcomes import Cancel, Defer, Fate, Outcome, Reject, Retry, Unknown
 from surehand.results import encode
-from surehand.states import State
+from surehand.states import HELD, State
+from surehand.worker.handing_over import MOST_UNMOVED, MOVED, UNMOVED, HandOver, is_hand_over, unmoved_in_a_row
 
 
 class SoftDeadline(BaseException):
     """Raised inside a handler shortly before Lambda would kill the process. `except Exception` does not catch it."""
-
-
-class HandOver(BaseException):
-    """Leaves a handler that has saved its cursor near the deadline. `except Exception` does not catch it."""
-
-
-class Superseded(BaseException):
-    """Leaves a handler whose operation another invocation has claimed. *existing* is the ledger's item, if known."""
-
-    def __init__(self, existing: Operation | None) -> None:
-        self.existing = existing
-        super().__init__("superseded")
 
 
 class StillRunning(BaseException):
@@ -51,7 +41,11 @@ class Raised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """What to write for an attempt and what it is called."""
+    """What to write for an attempt and what it is called.
+
+    *note* is what the history says instead of the outcome's name. *afresh*: a cursor has moved, so earlier failures do
+    not count any more.
+    """
 
     outcome: Outcome
     state: State
@@ -59,9 +53,7 @@ class Conclusion:
     result: str | None = None
     wait: timedelta | None = None
     attempted: bool = True
-    #: What the history says instead of the outcome's name.
     note: str | None = None
-    #: The cursor has moved, so earlier failed attempts do not count any more.
     afresh: bool = False
 
 
@@ -77,19 +69,22 @@ def conclude(
     ask: Ask | None,
     now: datetime,
     random: Random,
-    moved: bool | None = None,
+    moved: bool = False,
 ) -> Conclusion:
     """Return what an attempt comes to.
 
     *operation* is the claim as it stood during the attempt. *ask* is the bound `on_unknown` callable, if one is
-    declared. *moved* says whether the attempt moved a cursor; None if it saved none.
+    declared. *moved* says whether the attempt moved a cursor: earlier failures do not count then, and an interruption
+    is a hand-over, since the next invocation goes on from the cursor with the same keys.
     """
-    if not moved:
-        return _conclude(ended, operation, options, ask=ask, now=now, random=random)
-    if isinstance(ended, Raised) and isinstance(ended.error, SoftDeadline) and options.on_unknown == "retry":
-        ended = Raised(HandOver("effect.timeout"))  # the next invocation goes on from the cursor, with the same keys
-    concluded = _conclude(ended, replace(operation, attempts=0), options, ask=ask, now=now, random=random)
-    return replace(concluded, afresh=True)
+    if isinstance(ended, Raised) and isinstance(ended.error, SoftDeadline) and moved and options.on_unknown == "retry":
+        ended = Raised(HandOver("effect.timeout"))
+    if isinstance(ended, Raised) and isinstance(ended.error, HandOver):
+        concluded = _handed_over(ended.error, operation, options, moved=moved, now=now)
+    else:
+        known = replace(operation, attempts=0) if moved else operation
+        concluded = _conclude(ended, known, options, ask=ask, now=now, random=random)
+    return replace(concluded, afresh=True) if moved else concluded
 
 
 def _conclude(
@@ -116,18 +111,33 @@ def _conclude(
             options,
             now,
         )
-    if isinstance(error, HandOver):
-        return bounded(
-            Conclusion(outcome=Outcome.CONTINUED, state=State.PENDING, wait=timedelta(0), attempted=False),
-            operation,
-            options,
-            now,
-        )
+    if isinstance(error, CursorUnreadable):
+        return Conclusion(outcome=Outcome.REJECTED, state=State.PERMANENTLY_FAILED, code="schedule.cursor")
     if isinstance(error, Unknown | SoftDeadline):
         code = error.code if isinstance(error, Unknown) else "effect.timeout"
         return unknown(code, error, operation, options, ask=ask, now=now, random=random)
-    code = error.code if isinstance(error, Fate) else classify(error)
+    code = error.code if isinstance(error, Fate) else _code_of(error)
     return failed(Outcome.RETRY, code, error, operation, options, now=now, random=random)
+
+
+def _code_of(error: BaseException) -> str:
+    return "ledger.unavailable" if isinstance(error, LedgerUnavailable) else classify(error)
+
+
+def _handed_over(error: HandOver, operation: Operation, options: Options, *, moved: bool, now: datetime) -> Conclusion:
+    """The run goes on in another invocation, unless it has taken too long or gets nowhere."""
+    if now - operation.started_at > options.give_up_after:
+        return _condemned(Outcome.EXHAUSTED, "schedule.too_long")
+    if not moved and unmoved_in_a_row(operation.history) + 1 >= MOST_UNMOVED:
+        return _condemned(Outcome.EXHAUSTED, "schedule.no_progress")
+    return Conclusion(
+        outcome=Outcome.CONTINUED,
+        state=State.PENDING,
+        code=error.code,
+        wait=timedelta(0),
+        attempted=False,
+        note=MOVED if moved else UNMOVED,
+    )
 
 
 def unknown(
@@ -193,8 +203,16 @@ def condemned(operation: Operation, options: Options, *, poison: bool, now: date
     if operation.attempts >= options.max_attempts:
         return _condemned(Outcome.EXHAUSTED, operation.code or "code.exhausted")
     if now - operation.started_at > options.give_up_after:
-        return _condemned(Outcome.EXHAUSTED, operation.code or "code.gave_up")
+        return _condemned(Outcome.EXHAUSTED, _why_so_old(operation))
     return None
+
+
+def _why_so_old(operation: Operation) -> str:
+    """A run that was handed over last is too long; anything else has failed or waited for too long."""
+    settled = next((entry for entry in reversed(operation.history) if entry.state not in HELD), None)
+    if settled is not None and is_hand_over(settled):
+        return "schedule.too_long"
+    return operation.code or "code.gave_up"
 
 
 def _condemned(outcome: Outcome, code: str) -> Conclusion:

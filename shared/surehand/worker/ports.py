@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
-from surehand.ledger import Ledger
+from surehand.ledger import Cursors, Ledger
 from surehand.queues import Clock, Queues
 from surehand.worker.loop import EventLoop
 
@@ -33,6 +33,7 @@ class Ports:
     """
 
     ledger: Ledger
+    cursors: Cursors
     queues: Queues
     clock: Clock
     random: Random

@@ -8,7 +8,7 @@ from typing import Any
 
 from surehand.errors import LedgerUnavailable, WritesRefused
 from surehand.ledger import Cursor, NotHeld, Operation, RefusedWrites, Save, Unavailable
-from surehand.worker.conclude import HandOver, Superseded
+from surehand.worker.handing_over import HandOver, Superseded
 from surehand.worker.ports import Ports
 
 #: Another page may take longer than the longest so far by this factor.
@@ -18,11 +18,11 @@ _ALLOWANCE = 1.5
 class Scan:
     """What `Job.cursor` and `Job.save_cursor` work with inside the worker.
 
-    *moved* is None before the first save; then whether one of the attempt's saves changed what had been saved before.
+    *moved* says whether one of the attempt's saves changed what had been saved before.
     """
 
     def __init__(self, claimed: Operation, *, ports: Ports, until: datetime, reserve: timedelta) -> None:
-        self.moved: bool | None = None
+        self.moved = False
         self._claimed = claimed
         self._ports = ports
         self._until = until
@@ -48,7 +48,7 @@ class Scan:
         before = self.load(shard)
         self._save(shard, text, writes)
         self._known[shard] = text
-        self.moved = bool(self.moved) or text != before
+        self.moved = self.moved or text != before
         now = self._ports.clock.now()
         self._pages.append(now - self._since)
         self._since = now

@@ -17,8 +17,9 @@ from surehand.errors import LedgerUnavailable
 from surehand.ledger import Claimed, Operation, Unavailable, Write, Written, slots, write_surely
 from surehand.outcomes import Outcome
 from surehand.states import ATTENTION, FINAL, HELD, State
-from surehand.worker.conclude import HANDED_OVER, Conclusion, bounded
+from surehand.worker.conclude import Conclusion, bounded
 from surehand.worker.endings import through_outage
+from surehand.worker.handing_over import is_hand_over
 from surehand.worker.ports import Ports
 
 RUNNING, WAITING = "!running", "!waiting"
@@ -44,10 +45,9 @@ class Ticks:
         """Return what becomes of a claimed tick instead of its run, or None if it may run."""
         operation = claimed.operation
         moment = moment_of(operation.id)
-        first = len(operation.history) == 1 and not claimed.redrive
-        if first and moment is not None and BACKFILL not in delivery.attributes:
-            if now - moment > self._timing.catch_up:
-                return _canceled("schedule.late", f"{_whole(now - moment)} after its moment")
+        first = len(operation.history) == 1 and not claimed.redrive and BACKFILL not in delivery.attributes
+        if first and moment is not None and now - moment > self._timing.catch_up:
+            return _canceled("schedule.late", f"{_whole(now - moment)} after its moment")
         if self._timing.overlap == "allow":
             return None
         try:
@@ -164,7 +164,7 @@ def ran_before(claimed: Claimed) -> bool:
     """Tell whether the handler's code has run for this operation before the present claim."""
     earlier = claimed.operation.history[:-1]
     return claimed.lapsed is not None or any(
-        entry.state in (State.RETRYABLE_FAILED, State.PROCESSING) or entry.note in HANDED_OVER for entry in earlier
+        entry.state in (State.RETRYABLE_FAILED, State.PROCESSING) or is_hand_over(entry) for entry in earlier
     )
 
 
