@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from surehand.aws.bodies import send_as_they_are
@@ -175,22 +176,38 @@ def _statement(table: str, write: Write, now: datetime) -> dict[str, Any]:
     """Return one PartiQL statement with its parameters."""
     if write.previous is None:
         item = {**key_of(write.operation.id), **encode(write.operation)}
-        fields = ", ".join(f"'{name}': ?" for name in item)
-        text = f'INSERT INTO "{table}" VALUE {{{fields}}}'
-        return {"Statement": text, "Parameters": list(item.values())}
+        return {"Statement": _insert(table, tuple(item)), "Parameters": list(item.values())}
     assigned, removed = changes(write.operation, write.previous)
     still = _conditions(write, write.previous, now)
-    text = " ".join(
+    return {
+        "Statement": _change(table, tuple(assigned), tuple(removed), tuple((name, sign) for name, sign, _ in still)),
+        "Parameters": [
+            *assigned.values(),
+            {"S": write.operation.id},
+            {"S": PART},
+            *(value for _, _, value in still),
+        ],
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+
+
+@lru_cache(maxsize=256)
+def _insert(table: str, names: tuple[str, ...]) -> str:
+    fields = ", ".join(f"'{name}': ?" for name in names)
+    return f'INSERT INTO "{table}" VALUE {{{fields}}}'
+
+
+@lru_cache(maxsize=256)
+def _change(table: str, assigned: tuple[str, ...], removed: tuple[str, ...], still: tuple[tuple[str, str], ...]) -> str:
+    return " ".join(
         [
             f'UPDATE "{table}"',
             *(f'SET "{name}" = ?' for name in assigned),
             *(f'REMOVE "{name}"' for name in removed),
             'WHERE "id" = ? AND "part" = ?',
-            *(f'AND "{name}" {comparison} ?' for name, comparison, _ in still),
+            *(f'AND "{name}" {sign} ?' for name, sign in still),
         ]
     )
-    parameters = [*assigned.values(), {"S": write.operation.id}, {"S": PART}, *(value for _, _, value in still)]
-    return {"Statement": text, "Parameters": parameters, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
 
 
 def _chunks(sequence: Sequence[Any], size: int) -> Iterable[Any]:

@@ -31,8 +31,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from surehand.ledger import Entry, Operation
@@ -43,6 +44,8 @@ PART = "operation"
 
 Wire = dict[str, Any]
 
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
 
 def key_of(operation_id: str, part: str = PART) -> Wire:
     """Return an item's primary key."""
@@ -51,38 +54,7 @@ def key_of(operation_id: str, part: str = PART) -> Wire:
 
 def encode(operation: Operation) -> Wire:
     """Return the item of an operation, without its key. Absent values have no attribute."""
-    item: Wire = {
-        "handler": {"S": operation.handler},
-        "state": {"S": operation.state.value},
-        "fence": {"N": str(operation.fence)},
-        "owner": {"S": operation.owner},
-        "claimed_at": _moment(operation.claimed_at),
-        "started_at": _moment(operation.started_at),
-        "attempts": {"N": str(operation.attempts)},
-        "marks": {"N": str(operation.marks)},
-        "message_ids": _texts(operation.message_ids),
-        "history": _texts([_entry(entry) for entry in operation.history]),
-        "expires_at": {"N": str(int(operation.expires_at.timestamp()))},
-        "cancel_requested": {"BOOL": operation.cancel_requested},
-    }
-    for name, text in (
-        ("tenant", operation.tenant),
-        ("code", operation.code),
-        ("result", operation.result),
-        ("version", operation.version or None),
-    ):
-        if text is not None:
-            item[name] = {"S": text}
-    for name, moment in (("lease_until", operation.lease_until), ("not_before", operation.not_before)):
-        if moment is not None:
-            item[name] = _moment(moment)
-    for name, texts in (("failed_ids", operation.failed_ids), ("fingerprints", operation.fingerprints)):
-        if texts:
-            item[name] = _texts(texts)
-    if operation.needs_attention:
-        item["attention"] = {"S": operation.handler}
-        item["attention_at"] = _moment(operation.history[-1].at if operation.history else operation.claimed_at)
-    return item
+    return {name: value for name, write in _ATTRIBUTES.items() if (value := write(operation)) is not None}
 
 
 def decode(item: Mapping[str, Any]) -> Operation:
@@ -114,9 +86,17 @@ def decode(item: Mapping[str, Any]) -> Operation:
 
 def changes(operation: Operation, previous: Operation) -> tuple[Wire, list[str]]:
     """Return the attributes to set and the names of those to remove, to make *previous* into *operation*."""
-    new, old = encode(operation), encode(previous)
-    changed = {name: value for name, value in new.items() if old.get(name) != value}
-    return changed, [name for name in old if name not in new]
+    changed: Wire = {}
+    removed: list[str] = []
+    for name, write in _ATTRIBUTES.items():
+        if name not in _DERIVED and getattr(operation, name) == getattr(previous, name):
+            continue
+        new, old = write(operation), write(previous)
+        if new is None and old is not None:
+            removed.append(name)
+        elif new != old:
+            changed[name] = new
+    return changed, removed
 
 
 def milliseconds(moment: datetime) -> int:
@@ -149,11 +129,12 @@ def _read_texts(item: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(entry["S"] for entry in item.get(name, {}).get("L", ()))
 
 
+@lru_cache(maxsize=1024)  # a claim's entry is written again with its settle
 def _entry(entry: Entry) -> str:
     fields = [entry.state.value, milliseconds(entry.at), entry.fence, entry.attempt, entry.code, entry.message_id]
     if entry.note is not None:
         fields.append(entry.note)
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+    return _compact(fields)
 
 
 def _read_entry(text: str) -> Entry:
@@ -167,3 +148,48 @@ def _read_entry(text: str) -> Entry:
         message_id=fields[5],
         note=fields[6],
     )
+
+
+def _texts_or_none(texts: Sequence[str]) -> Wire | None:
+    return _texts(texts) if texts else None
+
+
+def _text_or_none(text: str | None) -> Wire | None:
+    return None if text is None else {"S": text}
+
+
+def _moment_or_none(moment: datetime | None) -> Wire | None:
+    return None if moment is None else _moment(moment)
+
+
+#: How each attribute is written; None leaves it out.
+_ATTRIBUTES: Mapping[str, Callable[[Operation], Wire | None]] = {
+    "handler": lambda one: {"S": one.handler},
+    "state": lambda one: {"S": one.state.value},
+    "fence": lambda one: {"N": str(one.fence)},
+    "owner": lambda one: {"S": one.owner},
+    "claimed_at": lambda one: _moment(one.claimed_at),
+    "started_at": lambda one: _moment(one.started_at),
+    "attempts": lambda one: {"N": str(one.attempts)},
+    "marks": lambda one: {"N": str(one.marks)},
+    "message_ids": lambda one: _texts(one.message_ids),
+    "history": lambda one: _texts([_entry(entry) for entry in one.history]),
+    "expires_at": lambda one: {"N": str(int(one.expires_at.timestamp()))},
+    "cancel_requested": lambda one: {"BOOL": one.cancel_requested},
+    "tenant": lambda one: _text_or_none(one.tenant),
+    "code": lambda one: _text_or_none(one.code),
+    "result": lambda one: _text_or_none(one.result),
+    "version": lambda one: _text_or_none(one.version or None),
+    "lease_until": lambda one: _moment_or_none(one.lease_until),
+    "not_before": lambda one: _moment_or_none(one.not_before),
+    "failed_ids": lambda one: _texts_or_none(one.failed_ids),
+    "fingerprints": lambda one: _texts_or_none(one.fingerprints),
+    "attention": lambda one: {"S": one.handler} if one.needs_attention else None,
+    "attention_at": lambda one: _moment(_attention_since(one)) if one.needs_attention else None,
+}
+#: Attributes that are no field of an operation of the same name.
+_DERIVED = frozenset({"attention", "attention_at"})
+
+
+def _attention_since(operation: Operation) -> datetime:
+    return operation.history[-1].at if operation.history else operation.claimed_at
