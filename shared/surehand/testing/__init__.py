@@ -1,10 +1,25 @@
 """What tests of handlers use: in-memory stores, a simulated AWS, and the reliability suite. Not deployed."""
 
+from surehand.testing.account import Account, simulate
 from surehand.testing.clock import FakeClock
 from surehand.testing.events import again, record
 from surehand.testing.jobs import job
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.queues import RecordingQueues
+from surehand.testing.reliability import PromiseBroken, reliability_suite
 from surehand.testing.world import World, world
 
-__all__ = ["FakeClock", "MemoryLedger", "RecordingQueues", "World", "again", "job", "record", "world"]
+__all__ = [
+    "Account",
+    "FakeClock",
+    "MemoryLedger",
+    "PromiseBroken",
+    "RecordingQueues",
+    "World",
+    "again",
+    "job",
+    "record",
+    "reliability_suite",
+    "simulate",
+    "world",
+]
