@@ -37,7 +37,7 @@ def _letters(a: Assembly, queue: Resource) -> Iterator[Verdict]:
 
 
 def _failures(a: Assembly, edge: Consumption) -> Iterator[Verdict]:
-    yield from _unwatched(a, edge.mapping, "what it reports as failed", "FailedInvokeEventCount")
+    yield from _unwatched(a, edge.mapping, "what it polls or puts back", "FailedInvokeEventCount", "PolledEventCount")
 
 
 def _errors(a: Assembly, function: Resource) -> Iterator[Verdict]:
@@ -71,9 +71,9 @@ RULES = (
         source=sources.SQS_METRICS, over=sources_by_dead_letters, judge=_letters,
     ),
     rule(
-        "A02", "Each mapping's failures are watched",
-        why="Errors does not count messages that a batch reports as failed",
-        fix="an alarm on FailedInvokeEventCount",
+        "A02", "Each mapping is watched",
+        why="Errors counts neither messages that a batch reports as failed nor a mapping that stands still",
+        fix="an alarm on FailedInvokeEventCount or PolledEventCount",
         source=sources.LAMBDA_METRICS, over=consumptions, judge=_failures,
     ),
     rule(

@@ -1,0 +1,19 @@
+"""The shape of a runbook entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One heading of the runbook. Its texts may use {handler}, {function}, {queue}, {dlq}, {table}, {mapping}, {group}."""
+
+    means: str
+    see: str
+    command: str
+    then: str
+    escalate: str
+
+
+LOGS = "aws logs tail /aws/lambda/{function} --since 30m --filter-pattern '{{ $.failure_class = \"%s\" }}'"
