@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 
 def clean_environment(folder: Path) -> dict[str, str]:
-    """The runner's own, but for what this test process was given, and with temporary files where they can be counted."""
+    """The runner's own, without what this test process was given; temporary files go where they can be counted."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTEST_", "JSII_"))}
     return kept | {"TMPDIR": str(folder)}
 

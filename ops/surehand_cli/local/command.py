@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from surehand_cli.local.display import Display, Lines, LiveTable, summary, table
-from surehand_cli.local.run import LocalRun, finished, last_complaints, local_run
+from surehand_cli.local.run import LocalRun, finished, local_run
 from surehand_cli.project import find_project
 
 app = typer.Typer(help="Run the service on this machine, without an AWS account.", no_args_is_help=True)
@@ -51,11 +51,12 @@ def run_command(
             console.print(table(run.progress.tracks, console.width))
         console.print(summary(done), soft_wrap=True)
         if not done.good:
-            for line in last_complaints(run):
-                console.print(Text(f"  a function said: {line}", "dim"), soft_wrap=True)
+            for line in run.complaints:
+                console.print(Text(f"  {line}", "dim"), soft_wrap=True)
+            console.print(Text(f"The logs stay in {run.folder}."), soft_wrap=True)
         if json:
             sys.stdout.write(jsonlib.dumps(done.as_json()) + "\n")
-        if stays:
+        if stays and not run.broken:
             _stay(run, display, console)
     raise typer.Exit(0 if done.good else 1)
 

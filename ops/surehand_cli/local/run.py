@@ -19,15 +19,16 @@ from surehand_cli.local.progress import Progress, Track
 from surehand_cli.local.queue_messages import QueueMessage, send_together
 from surehand_cli.local.report import Report, report
 from surehand_cli.local.samples import Surroundings
-from surehand_cli.local.toolchain import Toolchain
+from surehand_cli.local.toolchain import Toolchain, check, emulator_of
 from surehand_cli.project import Project
 
 #: A crashed invocation's messages come back after this long. Longer than any function's timeout, so that a batch on a
 #: slow machine is not delivered twice.
 VISIBILITY_SECONDS = 60
 #: How long the samples may take. The slowest way is that to the dead-letter queue: about 10 receives, 1 to 5 s apart.
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 180.0
 LOOK_SECONDS = 0.3
+EMULATOR_LOG = "emulator.log"
 
 
 @dataclass(slots=True)
@@ -39,14 +40,17 @@ class LocalRun:
     progress: Progress
     observer: Observer
     started: float
-    complaints: list[str] = field(default_factory=list)
+    #: The folder of this run's logs; it is kept if the run was not good.
+    folder: Path
+    #: What the functions themselves have said of errors.
+    said: list[str] = field(default_factory=list)
 
     def follow(self, display: Display, until: Callable[[], bool]) -> None:
         """Send what is due and show what happens until *until* says so."""
         while True:
             self._send(self.progress.due())
             seen = self.observer.look()
-            self.complaints += [line for line in seen.other_lines if "rror" in line or "Traceback" in line]
+            self.said += [line for line in seen.other_lines if "Traceback" in line or "ERROR" in line]
             self.progress.add(seen)
             display.tracks(self.progress.tracks)
             if until():
@@ -65,6 +69,20 @@ class LocalRun:
         for (track, _), one in zip(together, sent, strict=True):
             track.sent = one
 
+    @property
+    def broken(self) -> Sequence[str]:
+        """What the emulator says of functions that cannot even start. Waiting would not help them."""
+        return [line for line in self._errors() if "init failed" in line]
+
+    @property
+    def complaints(self) -> Sequence[str]:
+        """The last words of functions and emulator about errors."""
+        return list(dict.fromkeys([*self.broken[:3], *self.said[-5:], *self._errors()[-5:]]))
+
+    def _errors(self) -> list[str]:
+        lines = (self.folder / EMULATOR_LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+        return [line.partition(" ERROR ")[2] for line in lines if " ERROR [lambda" in line and not line.startswith("{")]
+
     def report(self) -> Report:
         """Return what it has come to so far."""
         return report(
@@ -79,23 +97,23 @@ class LocalRun:
 def local_run(project: Project, *, port: int, display: Display) -> Iterator[LocalRun]:
     """Start the surroundings and the emulator, deploy the service, and yield; then stop and remove all of it.
 
-    The logs of the tools stay in `.surehand/` if the block fails.
+    The logs of the tools stay in `.surehand/` if the block fails or the run was not good.
 
     Raises:
         Problem: Something is missing, the port is taken, or a tool failed.
     """
     started = time.monotonic()
+    check(project.root)
+    service = project.service()
     folder = _folder(project.root)
     toolchain = Toolchain(project.root, folder)
-    toolchain.check()
-    service = project.service()
     surround: Callable[[], AbstractContextManager[Surroundings]] = project.named("local")
     with ExitStack() as stack:
         surroundings = stack.enter_context(surround())
         synthesis = toolchain.synthesise(folder / "cdk.out", _context(surroundings))
         stack.enter_context(synthesis.process)
         with display.step("starting the emulator"):
-            endpoint = stack.enter_context(emulator(toolchain.emulator, port=port, log=folder / "emulator.log"))
+            endpoint = stack.enter_context(emulator(emulator_of(project.root), port=port, log=folder / EMULATOR_LOG))
         with display.step("preparing it with cdk bootstrap, and synthesising the stacks meanwhile"):
             (elsewhere := folder / "bootstrap").mkdir()
             bootstrap = toolchain.bootstrap(endpoint, elsewhere)
@@ -108,8 +126,10 @@ def local_run(project: Project, *, port: int, display: Display) -> Iterator[Loca
             deploy.finish()
         outputs = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
         deployed = Deployed(service, endpoint, outputs)
-        yield LocalRun(deployed, surroundings, Progress(surroundings.samples), Observer(deployed), started)
-    shutil.rmtree(folder, ignore_errors=True)
+        progress = Progress(surroundings.samples)
+        yield (run := LocalRun(deployed, surroundings, progress, Observer(deployed), started, folder))
+    if run.report().good:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folder(root: Path) -> Path:
@@ -131,11 +151,6 @@ def _context(surroundings: Surroundings) -> dict[str, str]:
 
 
 def finished(run: LocalRun, *, patience: float = PATIENCE_SECONDS) -> Callable[[], bool]:
-    """Return a test for the end: every message has met its fate, or the time from now is over."""
+    """Return a test for the end: every message has met its fate, a function is broken, or the time from now is over."""
     limit = time.monotonic() + patience
-    return lambda: run.progress.done or time.monotonic() > limit
-
-
-def last_complaints(run: LocalRun, count: int = 5) -> Sequence[str]:
-    """Return the last lines of the functions' logs that speak of an error."""
-    return run.complaints[-count:]
+    return lambda: run.progress.done or bool(run.broken) or time.monotonic() > limit

@@ -37,37 +37,39 @@ class Step:
             raise Problem(f"cdk {self.name} failed: {last_words(self.process.log)} (all of it: {self.process.log})")
 
 
+def emulator_of(root: Path) -> Path:
+    """Return the emulator's executable; it has an environment of its own, because it pins botocore back."""
+    return root / ".emulator" / "bin" / "ministack"
+
+
+def cdk_of(root: Path) -> Path:
+    """Return the script of the CDK command line, whose version package.json pins."""
+    return root / "node_modules" / "aws-cdk" / "bin" / "cdk"
+
+
+def node() -> Path:
+    """Return Node, which stands beside this Python: it comes from a wheel."""
+    return Path(sys.prefix) / "bin" / "node"
+
+
+def check(root: Path) -> None:
+    """Refuse to begin without Node, the CDK command line or the emulator.
+
+    Raises:
+        Problem: Names what is missing and what installs it.
+    """
+    needed = {"Node": node(), "the CDK command line": cdk_of(root), "the emulator": emulator_of(root)}
+    for what, path in needed.items():
+        if not path.exists():
+            raise Problem(f"{what} is not installed ({path} is missing); run `make run`, which installs it first")
+
+
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """Node and the CDK command line of a project. *logs* is where each step's output goes."""
+    """The CDK command line of the project at *root*. *logs* is where each step's output goes."""
 
     root: Path
     logs: Path
-
-    @property
-    def emulator(self) -> Path:
-        """The emulator's executable; it has an environment of its own, because it pins botocore back."""
-        return self.root / ".emulator" / "bin" / "ministack"
-
-    @property
-    def node(self) -> Path:
-        """Node, beside this Python: it comes from a wheel."""
-        return Path(sys.prefix) / "bin" / "node"
-
-    @property
-    def cdk(self) -> Path:
-        """The script of the CDK command line."""
-        return self.root / "node_modules" / "aws-cdk" / "bin" / "cdk"
-
-    def check(self) -> None:
-        """Refuse to begin without Node, the CDK command line or the emulator.
-
-        Raises:
-            Problem: Names what is missing and what installs it.
-        """
-        for what, path in (("Node", self.node), ("the CDK command line", self.cdk), ("the emulator", self.emulator)):
-            if not path.exists():
-                raise Problem(f"{what} is not installed ({path} is missing); run `make run`, which installs it first")
 
     def synthesise(self, output: Path, context: Mapping[str, str]) -> Step:
         """Start writing the cloud assembly to *output*."""
@@ -84,7 +86,7 @@ class Toolchain:
         return self._step("deploy", arguments, cwd=assembly.parent, endpoint=endpoint)
 
     def _step(self, name: str, arguments: Sequence[str], *, cwd: Path, endpoint: str | None = None) -> Step:
-        command = [str(self.node), str(self.cdk), *arguments, "--no-notices", "--no-color"]
+        command = [str(node()), str(cdk_of(self.root)), *arguments, "--no-notices", "--no-color"]
         environment = self._environment() | ({"AWS_ENDPOINT_URL": endpoint} if endpoint else {})
         return Step(name, Leashed(command, cwd=cwd, env=environment, log=self.logs / f"{name}.log"))
 
@@ -111,7 +113,7 @@ class Toolchain:
             "HOME": str(home),
             "CDK_HOME": str(cache / "cdk"),
             "CDK_DISABLE_CLI_TELEMETRY": "true",
-            "JSII_NODE": str(self.node),
+            "JSII_NODE": str(node()),
             "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(cache / "jsii"),
             "NODE_USE_SYSTEM_CA": "1",
             "UV_SYSTEM_CERTS": "1",
