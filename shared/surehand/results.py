@@ -12,6 +12,8 @@ from typing import Any
 #: A stored result beyond this many UTF-8 bytes is kept as a digest, so that settling stays within few write units.
 LARGEST = 4_096
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
 _DIGEST, _FOREIGN = "!sha256:", "!not-json:"
 
 
@@ -35,7 +37,7 @@ def encode(value: object) -> str | None:
 def _faithful(value: object) -> str | None:
     """Return the JSON text from which *value* can be read back as it is, or None."""
     try:
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        text = _encode(value)
         text.encode()
         return text if _equal(json.loads(text), value) else None
     except (TypeError, ValueError, RecursionError):

@@ -17,6 +17,7 @@ from surehand.errors import DeclarationError
 
 P = TypeVar("P")
 
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 _PLAIN = (dict, list, str)
 _ALLOWED = "a pydantic model, a dataclass, a TypedDict, a union of these, dict, list or str"
 
@@ -87,7 +88,7 @@ class PayloadType(Generic[P]):
         )
         if isinstance(payload, BaseModel) and payload.model_extra:
             plain = {name: value for name, value in plain.items() if name not in payload.model_extra}
-        return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return _canonical(plain)
 
     def _explain(self, error: ValidationError) -> tuple[str, str]:
         found = error.errors(include_url=False, include_context=False, include_input=False)
