@@ -40,10 +40,10 @@ def _flipped(body: bytes) -> bytes:
     return bytes([body[0] ^ 1]) + body[1:] if body else b"x"
 
 
-def _swapped_last(text: str) -> str:
-    """Replace the last character that is no padding by another of its alphabet."""
-    bare = text.rstrip("=")
-    return bare[:-1] + ("0" if bare[-1] != "0" else "1") + text[len(bare) :]
+def _swapped(text: str) -> str:
+    """Replace a character near the end by another of its alphabet. (The last one of a base64 text has unused bits.)"""
+    at = len(text.rstrip("=")) - 5
+    return text[:at] + ("0" if text[at] != "0" else "1") + text[at + 1 :]
 
 
 #: Of the signature header, and of the body.
@@ -53,7 +53,7 @@ OF_SIGNATURE: dict[str, Mutation] = {
     "signature empty": _header(lambda _: ""),
     "signature garbage": _header(lambda _: "garbage"),
     "signature cut": _header(lambda text: text[:-2]),
-    "signature's last character changed": _header(_swapped_last),
+    "one character of the signature changed": _header(_swapped),
     "signature in upper case": _header(str.upper),
     "signature not ASCII": _header(lambda text: text + "é"),
     "signature in spaces": _header(lambda text: f" {text} "),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 from dataclasses import replace
 from datetime import timedelta
 
@@ -291,3 +293,33 @@ def test_a_verifier_of_one_s_own_takes_the_place_of_the_row():
             raise Rejected(Reason.BAD_SIGNATURE)
 
     assert refused(Scheme(name="bank", verifier=Nobody()), unsigned("stripe"), []) is Reason.BAD_SIGNATURE
+
+
+def test_an_iso_time_without_a_zone_is_malformed():
+    signed = sample("box")
+    request = signed.request.with_headers({"box-delivery-timestamp": "2026-11-29T12:00:00"})
+
+    assert refused(signed.scheme, request, signed.keys) is Reason.MALFORMED_SIGNATURE
+
+
+def test_the_escapes_that_hubspot_decodes_are_decoded_and_no_others():
+    """The signed text is written out here by hand, after HubSpot's own list."""
+    request = replace(unsigned("hubspot-v3"), raw_query="a=%3a%2F%3F%40%21%24%27%28%29%2A%2C%3B&b=%20%3D%7B")
+    timestamp = str(int(NOW.timestamp() * 1000))
+    signed = b"POST" + URL.encode() + b"?a=:/?@!$'()*,;&b=%20%3D%7B" + request.body + timestamp.encode()
+    signature = base64.b64encode(hmac.digest(b"secret", signed, "sha256")).decode()
+    headers = {"x-hubspot-signature-v3": signature, "x-hubspot-request-timestamp": timestamp}
+
+    assert accepts(SCHEMES["hubspot-v3"], request.with_headers(headers), [read_key("secret", "utf8")], url=URL)
+
+
+def test_twilio_s_shared_keys_sign_with_the_algorithm_that_their_header_names():
+    body = b"A=1"
+    signature = base64.b64encode(hmac.digest(b"secret", URL.encode() + b"A1", "sha256")).decode()
+    headers = {"x-twilio-signature": signature, "x-twilio-webhooks-signature-settings": "key=k,algorithm=HMAC_SHA256"}
+    request = replace(unsigned("twilio"), body=body).with_headers(headers)
+    keys = [read_key("secret", "utf8")]
+
+    assert accepts(SCHEMES["twilio"], request, keys, url=URL)
+    unknown = request.with_headers({"x-twilio-webhooks-signature-settings": "algorithm=NONE"})
+    assert refused(SCHEMES["twilio"], unknown, keys, url=URL) is Reason.MALFORMED_SIGNATURE

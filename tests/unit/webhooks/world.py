@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -48,6 +49,10 @@ class Bucket:
     def put(self, key: str, body: bytes, *, content_type: str, sha256: str) -> Stored:
         if self.down:
             raise ConnectionError("s3")
+        # S3 takes these two as headers; the client refuses what is none.
+        assert content_type.isascii()
+        assert content_type.isprintable()
+        assert hashlib.sha256(body).hexdigest() == sha256
         self.objects[key] = body
         return Stored(bucket="bodies", key=key)
 
