@@ -1,0 +1,1 @@
+"""Speed and cost of one message, beside the peer: one module for each figure."""

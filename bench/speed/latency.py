@@ -1,0 +1,41 @@
+"""Batch latency: fresh batches, a handler that returns at once, and a round trip of fixed length to DynamoDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from bench.figures import Figure, Target, compared
+from bench.speed.invoking import both, fresh
+from bench.spread import in_turns
+
+SIZES = (1, 10, 100, 1_000)
+ROUND_TRIPS_MS = (0, 2, 5, 20)
+#: At five milliseconds: how many times faster than the peer a batch must be.
+_TARGETS = {1: 1.0, 10: 8.0, 100: 25.0}
+#: A batch of the peer beyond this many seconds is measured five times, not as often as the others: it is two round
+#: trips for each message, one after the other, and little else.
+_LONG = 5.0
+
+
+def latency(
+    *, runs: int, sizes: tuple[int, ...] = SIZES, round_trips_ms: tuple[int, ...] = ROUND_TRIPS_MS
+) -> Iterator[Figure]:
+    """Yield one figure for each batch size and round trip."""
+    for round_trip in round_trips_ms:
+        with both(round_trip=timedelta(milliseconds=round_trip)) as (mine, theirs):
+            for size in sizes:
+                long = 2 * size * round_trip / 1e3 > _LONG
+                turns = in_turns(mine.wall(fresh(size)), theirs.wall(fresh(size)), runs=min(5, runs) if long else runs)
+                targets = _targets(size, round_trip)
+                yield compared(
+                    "latency", {"batch": size, "round_trip_ms": round_trip}, turns, unit="ms", targets=targets
+                )
+
+
+def _targets(size: int, round_trip: int) -> tuple[Target, ...]:
+    if round_trip != 5 or size not in _TARGETS:
+        return ()
+    faster = Target("times_faster", _TARGETS[size], least=True)
+    # Two round trips are the least that a claim before the effect and a settle after it can take.
+    return (faster, Target("surehand_ms", 1.3 * 2 * round_trip)) if size == 10 else (faster,)
