@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from surehand.errors import UnreadableEvent
 
-#: The attribute that a renewed message carries: how often it has been sent again.
+#: The attribute that a renewed message carries: `<how often>/<id of the first message>/<milliseconds of this renewal>`.
 RENEWALS = "surehand-renewals"
+#: SQS has stamped a renewal by then. A later stamp is that of a redrive, which keeps the attribute.
+_STAMPED_WITHIN = timedelta(minutes=1)
 #: The attribute of a tick that was sent by hand for a moment in the past; it holds the backfill's id.
 BACKFILL = "surehand-backfill"
 
@@ -41,8 +43,20 @@ class Delivery:
     @property
     def renewals(self) -> int:
         """How often this message has been renewed before (P7)."""
-        text = self.attributes.get(RENEWALS, "0")
-        return int(text) if text.isascii() and text.isdigit() else 0
+        return _integer(self.attributes.get(RENEWALS, "").partition("/")[0]) or 0
+
+    @property
+    def origin(self) -> str:
+        """The id under which this message was first sent: its own, or through renewals that of the first one.
+
+        A renewed message that was redriven since is a new one, and its own origin.
+        """
+        _, _, rest = self.attributes.get(RENEWALS, "").partition("/")
+        first, _, stamp = rest.partition("/")
+        renewed_at = _moment(stamp)
+        if not first or renewed_at is None or self.sent_at - renewed_at > _STAMPED_WITHIN:
+            return self.message_id
+        return first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

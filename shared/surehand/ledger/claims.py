@@ -24,10 +24,16 @@ POISON = 3
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One message that carries the operation."""
+    """One message that carries the operation. *origin* is the id of the message that it is a renewal of (P7)."""
 
     message_id: str
     sent_at: datetime
+    origin: str | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Its id, and before it that of its origin."""
+        return (self.message_id,) if self.origin is None else (self.origin, self.message_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +129,7 @@ def decide(existing: Operation | None, wanted: Wanted, *, lease: Lease, now: dat
     redriven = next((c for c in wanted.candidates if is_redrive(existing, c)), None)
     if redriven is not None:
         return _claim(existing, wanted, redriven, lease=lease, now=now, redrive=True)
-    welcome = [c for c in wanted.candidates if c.message_id not in existing.failed_ids]
+    welcome = [c for c in wanted.candidates if not set(c.ids) & set(existing.failed_ids)]
     if existing.state is State.PERMANENTLY_FAILED or not welcome:
         return NotClaimed(standing=Standing.FAST_FORWARDED, existing=existing)
     if existing.not_before is not None and now < existing.not_before - CLOCK_TOLERANCE:
@@ -135,10 +141,11 @@ def is_redrive(existing: Operation, candidate: Candidate) -> bool:
     """Tell whether a message is a dead letter that came back (P1).
 
     Its operation has failed or its holder died, its id is new to the item, and it was sent after the last claim.
-    SQS mints a new id and a new SentTimestamp when it moves a message back.
+    SQS mints a new id and a new SentTimestamp when it moves a message back. A renewal has both too; its origin tells.
     """
     failed = existing.state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED) or existing.state in HELD
-    return failed and candidate.message_id not in existing.message_ids and candidate.sent_at > existing.claimed_at
+    known = not set(candidate.ids).isdisjoint(existing.message_ids)
+    return failed and not known and candidate.sent_at > existing.claimed_at
 
 
 def settle(
@@ -238,7 +245,7 @@ def _claim(
         expires_at=now + lease.retention,
         attempts=attempts,
         marks=0 if anew or known is None else _marks(known, lapsed),
-        message_ids=_latest(known.message_ids if known else (), [c.message_id for c in wanted.candidates]),
+        message_ids=_latest(known.message_ids if known else (), [id_ for c in wanted.candidates for id_ in c.ids]),
         failed_ids=known.failed_ids if known else (),
         fingerprints=(known.fingerprints if known else ()) or wanted.fingerprints,
         history=_appended(known.history if known else (), entry),

@@ -39,6 +39,8 @@ class _Runs:
     holder: Invocation | None = None
     started: int = 0
     killed: int = 0
+    #: A run was cut short and nobody has looked since: no redrive has come.
+    unknown: bool = False
     #: The invocation in which the latest run came to its end by returning.
     returned: Invocation | None = None
 
@@ -55,6 +57,8 @@ class _Watched:
     #: Roots of messages sent, that are not yet known to be done: root → operation.
     open: dict[str, str | None] = field(default_factory=dict)
     expired: set[str] = field(default_factory=set)
+    #: Ids of messages that the engine itself has sent again (P7).
+    renewals: set[str] = field(default_factory=set)
 
 
 class Witness:
@@ -103,8 +107,12 @@ class Witness:
             self._break("nothing runs unclaimed", f"{operation} ran while it was {item and item.state}")
         elif message_id in item.failed_ids:
             self._break("a message that failed permanently never runs again", f"{operation} under {message_id}")
+        elif message_id in self._watched[handler.name].renewals and item.history[-1].note == "redrive":
+            self._break("a failed operation waits for an operator", f"{operation} ran again under its own renewal")
         elif item.attempts >= handler.options.max_attempts:
             self._break("no more than max_attempts", f"{operation} ran for the {item.attempts + 1}th time")
+        if runs.unknown and handler.options.on_unknown == "hold":
+            self._break("an unknown effect waits for an operator", f"{operation} ran again after it was cut short")
         if runs.returned is not None and not (runs.returned.faults or runs.returned.timed_out):
             self._break("what has ended is not run again", f"{operation} had returned, and nothing went wrong after it")
         self._check_lane(handler, operation)
@@ -117,6 +125,7 @@ class Witness:
         finally:
             if invocation is not None and invocation.dead:
                 runs.killed += 1
+                runs.unknown = True
             runs.holder = None
 
     def _check_lane(self, handler: Handler[Any], operation: str) -> None:
@@ -146,6 +155,10 @@ class Witness:
         if why in ("sent", "redriven"):
             operation = self._operation(watched, message)
             watched.open[message.root] = operation
+            if why == "redriven" and operation is not None:
+                self.runs[operation].unknown = False
+            if why == "sent" and RENEWALS in message.attributes:
+                watched.renewals.add(message.id)
             if why == "sent" and message.group is not None and watched.queue.fifo and operation is not None:
                 lane = watched.lanes[message.group]
                 if operation not in lane:
@@ -169,13 +182,12 @@ class Witness:
         """Nothing is acknowledged unless its operation is done, or its renewal was sent (P7)."""
         operation = self._operation(watched, message)
         item = self._ledger.items.get(operation) if operation is not None else None
-        if item is not None and item.state in FINAL:
-            watched.open.pop(message.root, None)
-            return
-        if any(
-            self._operation(watched, other) == operation and RENEWALS in other.attributes
+        renewed = any(
+            RENEWALS in other.attributes and self._operation(watched, other) == operation
             for other in watched.queue.messages
-        ):
+        )
+        if renewed or (item is not None and item.state in FINAL):
+            watched.open.pop(message.root, None)
             return
         self._break("nothing is acknowledged before its fate is durable", f"{operation} was {item and item.state}")
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from surehand.declare import Handler
+from surehand.delivery import Delivery
 from surehand.job import Job
 from surehand.ledger import (
     Answer,
@@ -170,10 +171,16 @@ class Attempts:
         return ended
 
     def _asks_first(self, claimed: Claimed) -> bool:
-        """With a policy for the unknown, `processing` was written before the run, so a lapsed one means it ran (P5)."""
+        """With a policy for the unknown, `processing` was written before the run, so a lapsed one means it ran (P5).
+
+        A message that looks like a redrive decides nothing about a run that nobody knows the end of, since a
+        producer's duplicate looks the same (P1).
+        """
         policy = self.handler.options.on_unknown
-        if policy == "retry" or claimed.redrive:
+        if policy == "retry":
             return False
+        if claimed.redrive:
+            return claimed.lapsed is State.PROCESSING
         unresolved = callable(policy) and (claimed.operation.code or "").startswith("effect.")
         return claimed.lapsed is State.PROCESSING or unresolved
 
@@ -264,7 +271,7 @@ class Attempts:
             not_before=now + conclusion.wait if conclusion.wait else None,
             attempted=conclusion.attempted,
             message_id=step.message.delivery.message_id,
-            failed_ids=[one.delivery.message_id for one in step.all] if final else (),
+            failed_ids=_all_ids(step) if final else (),
             note=conclusion.note or (None if conclusion.attempted else conclusion.outcome.value),
             afresh=conclusion.afresh,
         )
@@ -396,6 +403,13 @@ class Attempts:
         if ending.holds:
             self._held.add(one.lane)
         self.endings[one.index] = ending
+
+
+def _all_ids(step: Step) -> list[str]:
+    """The ids of a step's messages, and those of the messages that they are renewals of."""
+    deliveries = [one.delivery for one in step.all]
+    origins = [delivery.origin for delivery in deliveries if isinstance(delivery, Delivery)]
+    return [*origins, *(delivery.message_id for delivery in deliveries)]
 
 
 def _phase(one: Message | Refused) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from surehand.declare import Handler, max_receive_count
@@ -50,7 +50,8 @@ def renew(handler: Handler[Any], endings: Sequence[Ending], *, ports: Ports) -> 
     changed = [new for new, old in zip(slowed, endings, strict=True) if new is not old]
     if not due:
         return changed
-    copies = [_copy(ending.delivery, ending.wait) for ending in due if isinstance(ending.delivery, Delivery)]
+    now = ports.clock.now()
+    copies = [_copy(ending.delivery, ending.wait, now=now) for ending in due if isinstance(ending.delivery, Delivery)]
     refused = {one.index for one in ports.queues.send(handler.name, copies)}
     done = [replace(ending, outcome=Outcome.RENEWED) for index, ending in enumerate(due) if index not in refused]
     return [*changed, *done]
@@ -81,11 +82,12 @@ def _due(handler: Handler[Any], ending: Ending) -> bool:
     return delivery.receive_count + needed > max_receive_count(handler)
 
 
-def _copy(delivery: Delivery, wait: timedelta | None) -> Outgoing:
+def _copy(delivery: Delivery, wait: timedelta | None, *, now: datetime) -> Outgoing:
     attributes: dict[str, Mapping[str, Any]] = {
         name: _wire(value) for name, value in delivery.raw_attributes.items() if name != RENEWALS
     }
-    attributes[RENEWALS] = {"DataType": "Number", "StringValue": str(delivery.renewals + 1)}
+    mark = f"{delivery.renewals + 1}/{delivery.origin}/{int(now.timestamp() * 1000)}"
+    attributes[RENEWALS] = {"DataType": "String", "StringValue": mark}
     return Outgoing(
         body=delivery.body,
         group=delivery.group,

@@ -1,0 +1,72 @@
+"""Schedules that the simulator found, each told as shortly as it can be."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from surehand import Reject
+from surehand.states import State
+from surehand.testing.simulator import Fault
+from tests.scenarios.hostile import nothing, stage
+from tests.scenarios.kiosk import Ticket, careful, plain
+
+TICKET = Ticket(number="1")
+
+
+def test_a_renewal_of_a_failed_message_is_not_taken_for_a_redrive():
+    """Rejected; then the ledger is away for one read while the message waits for SQS to move it, and is renewed."""
+    runs = []
+
+    def reject(account, ticket, run):
+        runs.append(run)
+        raise Reject("data.no_such_account")
+
+    reads = []
+
+    def one_read_fails(crossing):
+        reads.extend([crossing] if crossing.kind == "ledger.read" else [])
+        return Fault.REFUSE if crossing.kind == "ledger.read" and len(reads) == 5 else None
+
+    with stage(plain, reject) as (account, _):
+        account.simulation.crossings.plan = one_read_fails
+        account.deliver(plain, TICKET)
+        assert account.told.outcomes["renewed"] == 1
+        assert runs == [1]
+        assert len(account.sites["plain"].dead_letters) == 1
+        account.redrive(plain)
+        assert runs == [1, 2]
+
+
+def test_a_duplicate_that_was_sent_during_the_run_does_not_end_a_hold():
+    """The run dies with its effect unknown; the duplicate looks like a redrive (P1) and decides nothing."""
+    runs = []
+
+    def die_with_a_duplicate_on_the_way(account, ticket, run):
+        runs.append(run)
+        account.send(careful, ticket)
+        account.simulation.sleep(timedelta(seconds=1))
+        account.simulation.crossings.invocation.kill()
+        account.simulation.sleep(timedelta(0))
+
+    with stage(careful, die_with_a_duplicate_on_the_way) as (account, _):
+        account.deliver(careful, TICKET)
+        operation = account.operation(careful, TICKET)
+        assert (operation.state, operation.code) == (State.PERMANENTLY_FAILED, "effect.unknown")
+        assert runs == [1]
+
+
+def test_a_redrive_of_a_held_operation_runs_it_again():
+    """The operator has decided: the message's dead letter is moved back."""
+    with stage(careful, nothing) as (account, outside):
+        account.simulation.crossings.plan = lambda crossing: (
+            Fault.KILL_BEFORE
+            if crossing.kind == "effect"
+            and not account.sites["careful"].dead_letters.messages
+            and account.simulation.trail.counts["redriven"] == 0
+            else None
+        )
+        account.deliver(careful, TICKET)
+        assert account.operation(careful, TICKET).code == "effect.unknown"
+        account.redrive(careful)
+        assert account.operation(careful, TICKET).state is State.SUCCEEDED
+        assert list(outside.effects.values()) == [1]
