@@ -43,6 +43,7 @@ def test_a_duplicate_that_was_sent_during_the_run_does_not_end_a_hold():
 
     def die_with_a_duplicate_on_the_way(account, ticket, run):
         runs.append(run)
+        account.simulation.sleep(timedelta(seconds=1))
         account.send(careful, ticket)
         account.simulation.sleep(timedelta(seconds=1))
         account.simulation.crossings.invocation.kill()
