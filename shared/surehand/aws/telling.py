@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TextIO
 
+from surehand.aws.tick_metrics import tick_counters, tick_lag
 from surehand.codes import failure_class
 from surehand.declare import Handler, max_receive_count
 from surehand.delivery import Delivery
@@ -23,6 +24,7 @@ from surehand.states import State
 from surehand.worker.endings import Ending
 
 NAMESPACE = "surehand"
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _MILLISECOND = timedelta(milliseconds=1)
 #: EMF: values in one metric of one record.
 _MOST_VALUES = 100
@@ -53,8 +55,8 @@ class CloudWatchTeller:
 
     def tell(self, handler: Handler[Any], endings: Sequence[Ending], *, now: datetime) -> None:
         """See `Teller.tell`."""
-        lines = [json.dumps(self._line(handler, ending, now), separators=(",", ":")) for ending in endings]
-        lines += [json.dumps(record, separators=(",", ":")) for record in metrics(handler, endings, now)]
+        lines = [_encode(self._line(handler, ending, now)) for ending in endings]
+        lines += [_encode(record) for record in metrics(handler, endings, now)]
         stream = self._stream or sys.stdout
         stream.write("".join(f"{line}\n" for line in lines))
         stream.flush()
@@ -100,6 +102,8 @@ def metrics(handler: Handler[Any], endings: Sequence[Ending], now: datetime) -> 
             counts[name] = counts.get(name, 0) + 1
         for name, length in lengths(ending, now).items():
             values[name].append(length)
+        if handler.trigger == "schedule" and (lag := tick_lag(ending, now)) is not None:
+            values["TickLag"].append(lag)
     most = max((len(listed) for listed in values.values()), default=0)
     for start in range(0, max(most, 1 if endings else 0), _MOST_VALUES):
         part = {name: listed[start : start + _MOST_VALUES] for name, listed in values.items()}
@@ -135,7 +139,7 @@ def counted(handler: Handler[Any], ending: Ending) -> list[str]:
         names.append("Interrupted")
     if not ending.deleted and ending.delivery.receive_count >= max_receive_count(handler):
         names.append("DeadLettered")
-    return names
+    return names + tick_counters(ending) if handler.trigger == "schedule" else names
 
 
 def lengths(ending: Ending, now: datetime) -> dict[str, float]:

@@ -3,7 +3,7 @@
 Importing a declaration costs no AWS import and does no I/O.
 """
 
-from surehand.declare.cron import Cron, Every, When, cron, shortest_gap, ticks
+from surehand.declare.cron import Cron, cron
 from surehand.declare.derived import (
     ATTENTION_INDEX,
     ATTENTION_KEYS,
@@ -38,6 +38,7 @@ from surehand.declare.schedule import DeclareTick, schedule
 from surehand.declare.service import Service, target_names
 from surehand.declare.tick import SCHEDULED_TIME, TICK_BODY, Tick, moment_of, moment_text
 from surehand.declare.timing import Overlap, Timing
+from surehand.declare.when import Every, When, shortest_gap, ticks
 
 __all__ = [
     "ATTENTION_INDEX",

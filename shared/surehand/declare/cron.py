@@ -1,14 +1,14 @@
-"""When a schedule fires: cron expressions in AWS's dialect and fixed periods, with the arithmetic to list their ticks.
+"""Cron expressions in AWS's dialect, with the arithmetic to list their ticks.
 
 Why not a library: `docs/decisions/0005-cron-arithmetic.md`.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import islice, pairwise
 
 from surehand.declare.cron_fields import (
     DAY_OF_MONTH,
@@ -24,8 +24,7 @@ from surehand.declare.cron_fields import (
 )
 from surehand.errors import DeclarationError
 
-_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-_EPOCH, _LAST = datetime.fromtimestamp(0, UTC), datetime(YEAR.most + 1, 1, 1, tzinfo=UTC)
+_EPOCH = datetime.fromtimestamp(0, UTC)
 #: Clocks are put back by at most this much, so a wall time this far ahead may be an earlier moment.
 _PUT_BACK = timedelta(hours=3)
 
@@ -58,9 +57,13 @@ class Cron:
 
     def following(self, after: datetime) -> datetime | None:
         """Return the first tick later than *after* (aware), in the expression's zone; None if there is none."""
-        after = after.astimezone(UTC)  # two times of one zone would be compared by the wall clock
-        wall = after.astimezone(self.zone).replace(tzinfo=None)
-        return next((tick for tick in self._moments(wall, 1) if tick > after), None)
+        return next((tick for tick in self.since(after) if tick > after.astimezone(UTC)), None)
+
+    def since(self, start: datetime) -> Iterator[datetime]:
+        """Yield the ticks not earlier than *start* (aware), in order, in the expression's zone."""
+        start = start.astimezone(UTC)  # two times of one zone would be compared by the wall clock
+        wall = start.astimezone(self.zone).replace(tzinfo=None, second=0, microsecond=0)
+        return (tick for tick in self._moments(wall, 1) if tick >= start)
 
     def latest(self, at: datetime) -> datetime | None:
         """Return the last tick not later than *at* (aware), in the expression's zone; None if there is none."""
@@ -76,9 +79,8 @@ class Cron:
                 yield moment
 
     def _walls(self, start: datetime, step: int) -> Iterator[datetime]:
-        for year in self.years[::step]:
-            if (year - start.year) * step < 0:
-                continue
+        first = bisect_left(self.years, start.year) if step > 0 else bisect_right(self.years, start.year)
+        for year in self.years[first:] if step > 0 else self.years[:first][::-1]:
             for month in self.months[::step]:
                 if _before((year, month), start, step):
                     continue
@@ -90,54 +92,12 @@ class Cron:
 
     def _of_day(self, date: datetime, start: datetime, step: int) -> Iterator[datetime]:
         for hour in self.hours[::step]:
+            if date.date() == start.date() and (hour - start.hour) * step < 0:
+                continue
             for minute in self.minutes[::step]:
                 local = date.replace(hour=hour, minute=minute)
                 if (local >= start) if step > 0 else (local <= start):
                     yield local
-
-
-@dataclass(frozen=True, slots=True)
-class Every:
-    """A fixed period. One that divides an hour or a day counts from midnight UTC; any other from AWS's start."""
-
-    period: timedelta
-
-    timezone = "UTC"
-
-    @property
-    def anchored(self) -> bool:
-        """Whether the ticks are known beforehand: only then can they be listed."""
-        return self._cron() is not None
-
-    @property
-    def expression(self) -> str:
-        """The expression as EventBridge Scheduler takes it: a cron expression where that says the same."""
-        if (text := self._cron()) is not None:
-            return f"cron({text})"
-        for length, unit in ((_DAY, "day"), (_HOUR, "hour")):
-            if not self.period % length:
-                return f"rate({_counted(self.period // length, unit)})"
-        return f"rate({_counted(self.period // _MINUTE, 'minute')})"
-
-    def following(self, after: datetime) -> datetime:
-        """Return the first tick later than *after* (aware), in UTC; an estimate unless `anchored`."""
-        return self.latest(after) + self.period
-
-    def latest(self, at: datetime) -> datetime:
-        """Return the last tick not later than *at* (aware), in UTC; an estimate unless `anchored`."""
-        return _EPOCH + (at - _EPOCH) // self.period * self.period
-
-    def _cron(self) -> str | None:
-        minutes = self.period // _MINUTE
-        if self.period < _HOUR and not _HOUR % self.period:
-            return f"0/{minutes} * * * ? *" if minutes > 1 else "* * * * ? *"
-        if not self.period % _HOUR and not _DAY % self.period:
-            hours = self.period // _HOUR
-            return {1: "0 * * * ? *", 24: "0 0 * * ? *"}.get(hours, f"0 0/{hours} * * ? *")
-        return None
-
-
-When = Cron | Every
 
 
 def cron(expression: str, *, timezone: str = "UTC") -> Cron:
@@ -167,39 +127,9 @@ def cron(expression: str, *, timezone: str = "UTC") -> Cron:
     except BadField as error:
         raise DeclarationError(f"cron('{expression}'): {error}.") from None
     made = Cron(" ".join(texts), timezone, _zone(expression, timezone), minutes, hours, days, months, years)
-    if made.following(_EPOCH - _DAY) is None:
+    if made.following(_EPOCH - timedelta(days=1)) is None:
         raise DeclarationError(f"cron('{expression}'): no such day exists, so it never fires.")
     return made
-
-
-def every(period: timedelta) -> Every:
-    """Return a fixed period.
-
-    Raises:
-        DeclarationError: It is not a whole number of minutes, at least one: EventBridge Scheduler has no finer rate.
-    """
-    if period < _MINUTE or period % _MINUTE:
-        raise DeclarationError(
-            f"{period!r} is no period for a schedule: EventBridge Scheduler takes whole minutes, at least one."
-        )
-    return Every(period)
-
-
-def ticks(when: When, start: datetime, end: datetime) -> Iterator[datetime]:
-    """Yield the ticks from *start* (inclusive) to *end* (exclusive), both aware, in order."""
-    end = end.astimezone(UTC)
-    tick = when.following(start.astimezone(UTC) - timedelta(microseconds=1))
-    while tick is not None and tick < end:
-        yield tick
-        tick = when.following(tick)
-
-
-def shortest_gap(when: When, since: datetime = datetime(2024, 1, 1, tzinfo=UTC)) -> timedelta | None:
-    """Return the shortest time between two of the first 400 ticks after *since*; None if there is one at most."""
-    if isinstance(when, Every):
-        return when.period
-    found = list(islice(ticks(when, since, _LAST), 400))
-    return min((later.astimezone(UTC) - tick.astimezone(UTC) for tick, later in pairwise(found)), default=None)
 
 
 def _days(of_month: str, of_week: str) -> MonthDays | WeekDays:
@@ -230,7 +160,3 @@ def _zone(expression: str, timezone: str) -> tzinfo:
 def _before(month: tuple[int, int], start: datetime, step: int) -> bool:
     at = (start.year, start.month)
     return month < at if step > 0 else month > at
-
-
-def _counted(number: int, unit: str) -> str:
-    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from surehand.declare.options import Envelope
 from surehand.declare.payload import NotValid
+from surehand.declare.tick import SCHEDULED_TIME, moment_text
+from surehand.declare.when import When
 from surehand.delivery import Delivery
 
 
@@ -35,6 +37,23 @@ def unwrap(envelope: Envelope, delivery: Delivery) -> Unwrapped:
     if envelope == "eventbridge":
         return _eventbridge(delivery.body)
     return Unwrapped(delivery.body)
+
+
+def scheduled(when: When, delivery: Delivery) -> Unwrapped:
+    """Return a tick's JSON with the moment that it stands for.
+
+    Where the schedule's literal placeholder arrives, because an emulator or a hand has sent it, the moment is the last
+    one on the schedule's own grid by the time the message was sent.
+
+    Raises:
+        NotValid: `input.schema`: there was none yet.
+    """
+    if SCHEDULED_TIME not in delivery.body:
+        return Unwrapped(delivery.body)
+    moment = when.latest(delivery.sent_at)
+    if moment is None:
+        raise NotValid("input.schema", f"{SCHEDULED_TIME} was not replaced, and the schedule had not begun by then")
+    return Unwrapped(delivery.body.replace(SCHEDULED_TIME, moment_text(moment)))
 
 
 def _sns(body: str) -> Unwrapped:

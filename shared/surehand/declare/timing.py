@@ -7,7 +7,8 @@ from datetime import UTC, timedelta, tzinfo
 from typing import Literal
 
 from surehand.declare import limits
-from surehand.declare.cron import Cron, When, every, shortest_gap
+from surehand.declare.cron import Cron
+from surehand.declare.when import When, every, shortest_gap
 from surehand.errors import DeclarationError
 
 #: What becomes of a tick whose predecessor's run has not ended: "skip" cancels it, "queue" lets one wait for the end

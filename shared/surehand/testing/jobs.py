@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from surehand.cursors import LocalCursors, write_value
 from surehand.declare import Handler
 from surehand.job import Job
 
@@ -19,12 +20,15 @@ def job(
     attempt: int = 1,
     attributes: Mapping[str, str] | None = None,
     interrupted: bool = False,
+    cursor: object = None,
 ) -> Job:
     """Return the Job of an attempt at *payload*, sent now, with the whole timeout left.
 
-    `job.key(…)` is the key that the deployed handler would give. *attempt* counts from 1.
+    `job.key(…)` is the key that the deployed handler would give. *attempt* counts from 1. *cursor* is what an earlier
+    attempt has saved; what the handler saves, `job.cursor(…)` returns afterwards. No save leaves the handler.
 
     Raises:
+        TypeError: *cursor* cannot be saved as one.
         ValueError: *attempt* is outside 1 to the handler's `max_attempts`.
         NoKey: The payload names no operation.
     """
@@ -38,4 +42,5 @@ def job(
         last_attempt=attempt == handler.options.max_attempts,
         interrupted=interrupted,
         attributes=dict(attributes or {}),
+        cursors=LocalCursors({} if cursor is None else {"": write_value(cursor)}),
     )

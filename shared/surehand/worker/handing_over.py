@@ -37,6 +37,17 @@ def is_hand_over(entry: Entry) -> bool:
     return entry.state is State.PENDING and entry.note in (MOVED, UNMOVED)
 
 
+def ran_before(history: Sequence[Entry]) -> bool:
+    """Tell whether the handler's code had run for the operation before its latest claim."""
+    claims = [index for index, entry in enumerate(history) if entry.state is State.LEASED]
+    if not claims:
+        return False
+    return history[claims[-1]].note == "takeover" or any(
+        entry.state in (State.RETRYABLE_FAILED, State.PROCESSING) or entry.note == "takeover" or is_hand_over(entry)
+        for entry in history[: claims[-1]]
+    )
+
+
 def unmoved_in_a_row(history: Sequence[Entry]) -> int:
     """Return how many of the latest hand-overs moved no cursor. Failures and deferrals between them do not matter."""
     count = 0

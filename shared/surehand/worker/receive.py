@@ -11,7 +11,7 @@ from typing import Any
 
 from surehand.codes import code_of_type
 from surehand.declare import Handler, Identity, NoKey, NotValid
-from surehand.declare.envelopes import Unwrapped, unwrap
+from surehand.declare.envelopes import Unwrapped, scheduled, unwrap
 from surehand.delivery import Delivery, Unreadable
 
 
@@ -57,7 +57,8 @@ def _receive(handler: Handler[Any], index: int, record: Delivery | Unreadable) -
         return Refused(index=index, delivery=record, phase="parse", code="input.malformed", detail=record.problem)
     phase = "validate"
     try:
-        unwrapped = unwrap(handler.options.envelope, record)
+        timing = handler.options.timing
+        unwrapped = unwrap(handler.options.envelope, record) if timing is None else scheduled(timing.when, record)
         payload = handler.payload.validate(unwrapped.body)
         phase = "identify"
         identity = handler.identify(payload, unwrapped.body)

@@ -19,7 +19,7 @@ from surehand.outcomes import Outcome
 from surehand.states import ATTENTION, FINAL, HELD, State
 from surehand.worker.conclude import Conclusion, bounded
 from surehand.worker.endings import through_outage
-from surehand.worker.handing_over import is_hand_over
+from surehand.worker.handing_over import ran_before
 from surehand.worker.ports import Ports
 
 RUNNING, WAITING = "!running", "!waiting"
@@ -92,7 +92,9 @@ class Ticks:
         """The schedule is busy with *other*: wait, or be canceled."""
         operation = claimed.operation
         note = f"while the tick of {_moment(other.id)} {'ran' if other.state in HELD else 'had not ended'}"
-        if not ran_before(claimed) and (self._timing.overlap == "skip" or not self._queue_up(operation, other, now)):
+        if not ran_before(operation.history) and (
+            self._timing.overlap == "skip" or not self._queue_up(operation, other, now)
+        ):
             return _canceled("schedule.overlap", note)
         ends = other.lease_until if other.leased_at(now) and other.lease_until is not None else now
         waiting = Conclusion(
@@ -158,14 +160,6 @@ class Ticks:
         if isinstance(answer, Unavailable):
             raise LedgerUnavailable(answer.reason)
         return isinstance(answer, Written)
-
-
-def ran_before(claimed: Claimed) -> bool:
-    """Tell whether the handler's code has run for this operation before the present claim."""
-    earlier = claimed.operation.history[:-1]
-    return claimed.lapsed is not None or any(
-        entry.state in (State.RETRYABLE_FAILED, State.PROCESSING) or is_hand_over(entry) for entry in earlier
-    )
 
 
 def _canceled(code: str, note: str) -> Conclusion:
