@@ -48,7 +48,7 @@ def ship(parcel: Parcel, job: Job) -> object:
     return STATE.handle(parcel, job)
 
 
-@queue("lanes", key="number", group="route", timeout=timedelta(seconds=10))
+@queue("lanes", key="number", group="route", max_attempts=1, batch_size=2, timeout=timedelta(seconds=10))
 def route(parcel: Parcel, job: Job) -> object:
     """Send parcels along their route in order."""
     return STATE.handle(parcel, job)

@@ -1,0 +1,135 @@
+"""A dead-letter queue as AWS describes it, and the queues that it serves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from surehand import Handler
+from surehand.declare import dead_letter_queue_name
+from surehand_cli.account.place import Place
+from surehand_cli.problem import Problem
+
+_ATTRIBUTES = ("All",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """A queue: *visible*, *in_flight* and *delayed* are SQS's approximate counts."""
+
+    url: str
+    arn: str
+    attributes: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The queue's name."""
+        return self.arn.rpartition(":")[2]
+
+    @property
+    def fifo(self) -> bool:
+        """Whether it is FIFO."""
+        return self.name.endswith(".fifo")
+
+    @property
+    def visible(self) -> int:
+        """Messages that can be received."""
+        return int(self.attributes.get("ApproximateNumberOfMessages", "0"))
+
+    @property
+    def in_flight(self) -> int:
+        """Messages that somebody has received and not deleted."""
+        return int(self.attributes.get("ApproximateNumberOfMessagesNotVisible", "0"))
+
+    @property
+    def depth(self) -> int:
+        """All messages, those that are delayed too."""
+        return self.visible + self.in_flight + int(self.attributes.get("ApproximateNumberOfMessagesDelayed", "0"))
+
+    @property
+    def retention(self) -> timedelta:
+        """How long SQS keeps a message."""
+        return timedelta(seconds=int(self.attributes.get("MessageRetentionPeriod", "345600")))
+
+    @property
+    def visibility(self) -> timedelta:
+        """The queue's own visibility timeout."""
+        return timedelta(seconds=int(self.attributes.get("VisibilityTimeout", "30")))
+
+    @property
+    def max_receives(self) -> int | None:
+        """After how many receives SQS moves a message on, if it has a dead-letter queue."""
+        policy = json.loads(self.attributes.get("RedrivePolicy") or "{}")
+        return int(policy["maxReceiveCount"]) if "maxReceiveCount" in policy else None
+
+    @property
+    def dead_letter_target(self) -> str | None:
+        """The ARN of its dead-letter queue."""
+        policy = json.loads(self.attributes.get("RedrivePolicy") or "{}")
+        return str(policy["deadLetterTargetArn"]) if "deadLetterTargetArn" in policy else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetterQueue:
+    """A dead-letter queue, the handler whose letters it holds (None: not one of this service) and its sources."""
+
+    queue: Queue
+    handler: Handler[Any] | None
+    sources: tuple[Queue, ...]
+
+
+def dead_letter_queue(place: Place, text: str) -> DeadLetterQueue:
+    """Return the dead-letter queue that *text* means: a handler's name, or a queue's name or URL.
+
+    Raises:
+        Problem: There is no such queue.
+        ClientError, BotoCoreError: SQS refused or could not be reached.
+    """
+    handlers = {handler.name: handler for handler in place.service.handlers}
+    names = {dead_letter_queue_name(place.service.name, place.stage, handler): handler for handler in handlers.values()}
+    if text in handlers:
+        text = dead_letter_queue_name(place.service.name, place.stage, handlers[text])
+    client = place.account.client("sqs")
+    queue = described(client, queue_url(client, text))
+    return DeadLetterQueue(queue=queue, handler=names.get(queue.name), sources=tuple(_sources(client, queue)))
+
+
+def queue_url(client: Any, text: str) -> str:
+    """Return the URL of a queue given by name, ARN or URL.
+
+    Raises:
+        Problem: There is no queue of that name.
+    """
+    if text.startswith(("http://", "https://")):
+        return text
+    name = text.rpartition(":")[2]
+    try:
+        return str(client.get_queue_url(QueueName=name)["QueueUrl"])
+    except client.exceptions.QueueDoesNotExist:
+        raise Problem(
+            f"there is no queue '{name}' here; `surehand dlq ls` lists them, and --stage chooses them"
+        ) from None
+
+
+def described(client: Any, url: str) -> Queue:
+    """Return a queue with its attributes.
+
+    Raises:
+        Problem: There is no such queue.
+        ClientError, BotoCoreError: SQS refused or could not be reached.
+    """
+    try:
+        attributes = client.get_queue_attributes(QueueUrl=url, AttributeNames=list(_ATTRIBUTES))["Attributes"]
+    except client.exceptions.QueueDoesNotExist:
+        raise Problem(f"there is no queue at {url}") from None
+    return Queue(url=url, arn=attributes["QueueArn"], attributes=attributes)
+
+
+def _sources(client: Any, queue: Queue) -> Iterable[Queue]:
+    pages = client.get_paginator("list_dead_letter_source_queues").paginate(QueueUrl=queue.url)
+    for page in pages:
+        for url in page.get("queueUrls", ()):
+            yield described(client, url)

@@ -1,0 +1,160 @@
+"""Receiving dead letters: SQS has no peek, so what is looked at is held for a while and then released.
+
+Facts that shape this (design reference "redrive", 4.3): a receive hides the message and raises its receive count; at
+most 120,000 messages of a queue are in flight at once; of a FIFO group one receive returns at most 10 messages, and
+the rest of the group cannot be reached until those are deleted or visible again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from surehand_cli.account.waiting import Waiting
+from surehand_cli.dlq.letter import SYSTEM_ATTRIBUTES, Letter, received
+
+#: The shortest and the longest time for which a scan hides what it looks at.
+SHORTEST, LONGEST = timedelta(seconds=60), timedelta(minutes=30)
+#: Messages that a scan looks at in a second, cautiously; it decides for how long they must stay hidden.
+_PER_SECOND = 100
+#: Below AWS's limit of 120,000, which the consumers of the queue share.
+MOST_IN_FLIGHT = 100_000
+#: Long polling asks all of SQS's servers, short polling only some: so one empty answer says something.
+_POLL_SECONDS = 1
+#: Empty answers in a row after which a queue counts as empty, whatever its approximate counts say.
+_EMPTIES = 3
+_CALL = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A letter in flight: its receipt handle, and when SQS shows it to others again."""
+
+    letter: Letter
+    handle: str
+    until: datetime
+
+
+def visibility_for(depth: int) -> timedelta:
+    """Return for how long a scan of so many messages must hide them, so that it does not meet its own again."""
+    return min(LONGEST, max(SHORTEST, timedelta(seconds=depth / _PER_SECOND)))
+
+
+class Scan:
+    """One pass over a queue. Remembers the ids it has seen, in 16 bytes each."""
+
+    def __init__(self, client: Any, url: str, *, visibility: timedelta, waiting: Waiting) -> None:
+        self._client = client
+        self._url = url
+        self._visibility = visibility
+        self._waiting = waiting
+        self._seen: set[bytes] = set()
+        self._repeats = 0
+
+    @property
+    def seen(self) -> int:
+        """How many different messages it has met."""
+        return len(self._seen)
+
+    def batches(self) -> Iterator[Sequence[Received]]:
+        """Yield what is received, by up to ten, until the queue shows nothing new.
+
+        A letter that comes again (its visibility has ended meanwhile) is yielded again, with its new handle.
+
+        Raises:
+            ClientError, BotoCoreError: SQS refused or could not be reached.
+        """
+        empties = 0
+        while empties < _EMPTIES and not self._waiting.stopped:
+            batch = self.receive()
+            if not batch:
+                empties += 1
+                if self._visible() == 0:
+                    return
+                continue
+            empties = 0
+            new = [one for one in batch if self._is_new(one.letter.message_id)]
+            self._repeats = 0 if new else self._repeats + 1
+            yield batch
+            if self._repeats > max(_EMPTIES, self.seen // _CALL):
+                return
+
+    def receive(self) -> list[Received]:
+        """Receive up to ten messages.
+
+        Raises:
+            ClientError, BotoCoreError: SQS refused or could not be reached.
+        """
+        now = self._waiting.now()
+        answer = self._client.receive_message(
+            QueueUrl=self._url,
+            MaxNumberOfMessages=_CALL,
+            VisibilityTimeout=int(self._visibility.total_seconds()),
+            WaitTimeSeconds=_POLL_SECONDS,
+            MessageSystemAttributeNames=list(SYSTEM_ATTRIBUTES),
+            MessageAttributeNames=["All"],
+        )
+        until = now + self._visibility
+        return [Received(received(message), message["ReceiptHandle"], until) for message in answer.get("Messages", ())]
+
+    def _is_new(self, message_id: str) -> bool:
+        key = bytes.fromhex(message_id.replace("-", "")) if len(message_id) == 36 else message_id.encode()
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+    def _visible(self) -> int:
+        return count(self._client, self._url, "ApproximateNumberOfMessages")
+
+
+def count(client: Any, url: str, name: str) -> int:
+    """Return one of SQS's approximate counts of a queue."""
+    answer = client.get_queue_attributes(QueueUrl=url, AttributeNames=[name])
+    return int(answer.get("Attributes", {}).get(name, "0"))
+
+
+def release(client: Any, url: str, handles: Iterable[str]) -> int:
+    """Make messages visible again at once; return how many could not be (they come back by themselves).
+
+    Raises:
+        ClientError, BotoCoreError: SQS refused the call or could not be reached.
+    """
+    failed = 0
+    chunk: list[str] = []
+    for handle in handles:
+        chunk.append(handle)
+        if len(chunk) == _CALL:
+            failed += _show(client, url, chunk, timedelta(0))
+            chunk = []
+    return failed + (_show(client, url, chunk, timedelta(0)) if chunk else 0)
+
+
+def extend(client: Any, url: str, held: Sequence[Received], length: timedelta) -> list[str]:
+    """Hide messages for *length* from now on; return the ids of those that could not be.
+
+    Raises:
+        ClientError, BotoCoreError: SQS refused the call or could not be reached.
+    """
+    lost = []
+    for start in range(0, len(held), _CALL):
+        chunk = held[start : start + _CALL]
+        entries = _entries([one.handle for one in chunk], length)
+        answer = client.change_message_visibility_batch(QueueUrl=url, Entries=entries)
+        lost += [chunk[int(failed["Id"])].letter.message_id for failed in answer.get("Failed", ())]
+    return lost
+
+
+def _show(client: Any, url: str, handles: Sequence[str], length: timedelta) -> int:
+    answer = client.change_message_visibility_batch(QueueUrl=url, Entries=_entries(handles, length))
+    return len(answer.get("Failed", ()))
+
+
+def _entries(handles: Sequence[str], length: timedelta) -> list[dict[str, Any]]:
+    seconds = int(length.total_seconds())
+    return [
+        {"Id": str(index), "ReceiptHandle": handle, "VisibilityTimeout": seconds}
+        for index, handle in enumerate(handles)
+    ]
