@@ -10,6 +10,7 @@ import pytest
 
 from surehand.errors import DeclarationError
 from surehand.webhooks.scheme import Answer, Scheme
+from surehand.webhooks.source import index, timeouts
 from surehand.webhooks.table import SCHEMES
 from tests.unit.webhooks.world import source
 
@@ -118,3 +119,17 @@ def test_a_source_that_needs_cryptography_names_the_extra_if_it_is_absent(scheme
 def test_a_source_that_contradicts_itself_is_refused_and_the_field_is_named(scheme, change, field):
     with pytest.raises(DeclarationError, match=field):
         source(scheme, **change)
+
+
+def test_two_sources_of_one_name_are_refused():
+    with pytest.raises(DeclarationError, match="twice"):
+        index([source("stripe"), source("github")])
+
+
+@pytest.mark.parametrize(("schemes", "half"), [(("slack", "stripe"), 1.5), (("stripe",), 3.0), ((), 3.0)])
+def test_both_attempts_to_send_end_within_half_of_the_shortest_deadline(schemes, half):
+    limits = timeouts([source(scheme) for scheme in schemes])
+
+    assert (limits.connect + limits.read) * limits.attempts <= timedelta(seconds=half)
+    assert limits.connect <= timedelta(seconds=0.5)
+    assert limits.read <= timedelta(seconds=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shlex
 from dataclasses import replace
@@ -110,9 +111,13 @@ def test_a_changed_body_is_explained(body, hint):
     assert hint in why(replace(STRIPE.request, body=body))
 
 
-def test_a_body_that_is_still_base64_is_explained():
-    import base64
+def test_a_changed_body_of_a_request_that_is_old_by_now_is_explained():
+    request = replace(STRIPE.request, body=STRIPE.request.body + b"\n")
 
+    assert "without the line end" in why(request, now=NOW + timedelta(days=1))
+
+
+def test_a_body_that_is_still_base64_is_explained():
     assert "still base64" in why(replace(STRIPE.request, body=base64.b64encode(STRIPE.request.body)))
 
 

@@ -323,3 +323,10 @@ def test_twilio_s_shared_keys_sign_with_the_algorithm_that_their_header_names():
     assert accepts(SCHEMES["twilio"], request, keys, url=URL)
     unknown = request.with_headers({"x-twilio-webhooks-signature-settings": "algorithm=NONE"})
     assert refused(SCHEMES["twilio"], unknown, keys, url=URL) is Reason.MALFORMED_SIGNATURE
+
+
+def test_a_twilio_form_that_is_no_utf_8_is_malformed():
+    """Read leniently, %FF and %FE would be the same character, and so have the same signature."""
+    signed = sample("twilio")
+
+    assert refused(signed.scheme, replace(signed.request, body=b"A=%FF"), signed.keys, url=URL) is Reason.MALFORMED
