@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from bench.figures import Figure
 from bench.machine import machine
+from bench.speed.cold import cold
 from bench.speed.cpu import cpu
 from bench.speed.latency import latency
 from bench.speed.units import units
 
 Measurement = Callable[..., Iterator[Figure]]
-SPEED: Mapping[str, Measurement] = {"latency": latency, "cpu": cpu, "units": units}
+SPEED: Mapping[str, Measurement] = {"latency": latency, "cpu": cpu, "cold": cold, "units": units}
 
 
 def main(arguments: list[str]) -> int:
