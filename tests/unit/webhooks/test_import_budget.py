@@ -18,7 +18,7 @@ root = types.ModuleType("surehand")
 root.__path__ = [sys.argv[1]]
 sys.modules["surehand"] = root
 before = set(sys.modules)
-import surehand.webhooks.ingress, surehand.webhooks.table, surehand.webhooks.secrets
+import surehand.webhooks.ingress, surehand.webhooks.config, surehand.webhooks.secrets
 if len(sys.argv) > 2:
     from surehand.webhooks.source import Source
     Source(name="s", scheme=surehand.webhooks.table.SCHEMES[sys.argv[2]], secret="s", queue="q")
