@@ -51,7 +51,7 @@ class Ticks:
         if self._timing.overlap == "allow":
             return None
         try:
-            return self._turn(claimed, now)
+            return self._turn(operation, now)
         except LedgerUnavailable:
             return Conclusion(
                 outcome=Outcome.UNSTARTED,
@@ -67,9 +67,8 @@ class Ticks:
         if slot is not None and (operation.state in FINAL or operation.state in ATTENTION):
             self._ports.ledger.write([slots.free(slot, now=now)], now=now)
 
-    def _turn(self, claimed: Claimed, now: datetime) -> Conclusion | None:
+    def _turn(self, operation: Operation, now: datetime) -> Conclusion | None:
         """Take the schedule's slot for this tick, or say why not."""
-        operation = claimed.operation
         for _ in range(_ROUNDS):
             running = self._read(RUNNING)
             holder = slots.holder(running, now)
@@ -77,9 +76,9 @@ class Ticks:
                 self._held[operation.id] = running
                 return None
             if holder is not None and (other := self._alive(holder, now)) is not None:
-                return self._behind(claimed, other, now)
+                return self._behind(operation, other, now, running=holder)
             if self._timing.overlap == "queue" and (waiting := self._waits(operation, now)) is not None:
-                return self._behind(claimed, waiting, now)
+                return self._behind(operation, waiting, now, running=None)
             taken = self._take(RUNNING, running, operation, now)
             if taken is not None:
                 self._held[operation.id] = taken
@@ -88,12 +87,11 @@ class Ticks:
                 return None
         raise LedgerUnavailable("contended")
 
-    def _behind(self, claimed: Claimed, other: Operation, now: datetime) -> Conclusion:
-        """The schedule is busy with *other*: wait, or be canceled."""
-        operation = claimed.operation
+    def _behind(self, operation: Operation, other: Operation, now: datetime, *, running: str | None) -> Conclusion:
+        """It is the turn of *other*: wait, or be canceled. *running* is the tick whose run it is, if any is."""
         note = f"while the tick of {_moment(other.id)} {'ran' if other.state in HELD else 'had not ended'}"
         if not ran_before(operation.history) and (
-            self._timing.overlap == "skip" or not self._queue_up(operation, other, now)
+            self._timing.overlap == "skip" or not self._queue_up(operation, running, now)
         ):
             return _canceled("schedule.overlap", note)
         ends = other.lease_until if other.leased_at(now) and other.lease_until is not None else now
@@ -107,14 +105,14 @@ class Ticks:
         )
         return bounded(waiting, operation, self._handler.options, now)
 
-    def _queue_up(self, operation: Operation, running: Operation, now: datetime) -> bool:
+    def _queue_up(self, operation: Operation, running: str | None, now: datetime) -> bool:
         """Take the place of the one tick that waits; False if another one has it."""
         for _ in range(_ROUNDS):
             slot = self._read(WAITING)
             holder = slots.holder(slot, now)
             if holder == operation.id:
                 return True
-            if holder is not None and holder != running.id and self._alive(holder, now) is not None:
+            if holder is not None and holder != running and self._alive(holder, now) is not None:
                 return False
             if self._take(WAITING, slot, operation, now) is not None:
                 return True
