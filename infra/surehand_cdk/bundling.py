@@ -69,11 +69,14 @@ class Bundle:
             "--require-hashes", "--no-installer-metadata", "--no-compile-bytecode", "--link-mode", "copy",
             "--requirements", str(self.requirements),
         ]  # fmt: skip
-        done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise BundleError(
-                f"uv could not install {self.requirements.name} for {self.target}:\n{done.stderr.strip()}"
-            )
+        problem = ""
+        # The hashes say what it must be, so what the cache holds needs no network; only what it lacks is downloaded.
+        for network in (["--offline"], []):
+            done = subprocess.run([*command, *network], env=_environment(), capture_output=True, text=True, check=False)
+            if not done.returncode:
+                return
+            problem = done.stderr.strip()
+        raise BundleError(f"uv could not install {self.requirements.name} for {self.target}:\n{problem}")
 
 
 def bundle_of(service: Service, target: Target, requirements: Path | None = None) -> Bundle:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from surehand_cli.local.last_words import last_words
 from surehand_cli.local.leashed import Leashed
 from surehand_cli.problem import Problem
 
@@ -104,10 +105,3 @@ def _ready(port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def last_words(log: Path) -> str:
-    """Return the line of a log that most likely says why its command failed, at most 300 characters."""
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    telling = [line for line in lines if "rror" in line and not line.startswith(("at ", "File "))]
-    return ((telling or lines or ["no output"])[-1])[:300]

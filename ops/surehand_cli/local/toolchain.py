@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from surehand_cli.local.emulator import ACCOUNT, CREDENTIALS, REGION, last_words
+from surehand_cli.local.emulator import ACCOUNT, CREDENTIALS, REGION
+from surehand_cli.local.last_words import last_words
 from surehand_cli.local.leashed import Leashed
 from surehand_cli.problem import Problem
 
