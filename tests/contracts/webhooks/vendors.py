@@ -151,7 +151,7 @@ SENDGRID_TIMESTAMP = "x-twilio-email-event-webhook-timestamp"
 
 
 def sendgrid_sign(body: bytes, now: datetime) -> HttpRequest:
-    """ECDSA signatures differ in length; one whose base64 is padded is taken, so that mutations do the same each time."""
+    """ECDSA signatures differ in length; take one whose base64 is padded, so that mutations do the same each time."""
     raw = b""
     while len(raw) % 3 == 0:
         raw = EC_KEY.sign(seconds(now).encode() + body, ECDSA(SHA256()))
