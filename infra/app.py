@@ -4,6 +4,7 @@ from aws_cdk import App
 
 from app_stacks.core import CoreStack
 from app_stacks.settings import Settings
+from app_stacks.watch import watch
 from surehand_cdk import validate
 
 
@@ -11,8 +12,9 @@ def main() -> None:
     """Synthesise the stacks of the service that `[tool.surehand]` names."""
     app = App()
     settings = Settings.of(app)
-    CoreStack(app, settings)
+    core = CoreStack(app, settings)
     if not settings.local:
+        watch(app, settings, core)
         validate(app)
     app.synth()
 

@@ -12,7 +12,10 @@ from pathlib import Path
 from aws_cdk import App
 
 from surehand import Service
+from surehand_cdk.watch import Profile
 
+PRODUCTION = "prod"
+EMULATOR = "local"
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
@@ -28,7 +31,8 @@ class Settings:
     and goes. `-c service=MODULE:NAME` overrides `[tool.surehand] service`. `-c environment='{"NAME": "value"}'` adds
     variables to every function. `-c visibility_seconds=N` shortens the queues' visibility, on "local" only, so that
     what a crash left behind comes back soon. `-c kms=create` encrypts everything with a key of the stack's own,
-    `-c kms=KEY_ARN` with an existing one.
+    `-c kms=KEY_ARN` with an existing one. `-c alarms=full|lean|none` chooses the alarm profile; without it, "full" in
+    production and "lean" elsewhere.
     """
 
     service: Service
@@ -36,16 +40,17 @@ class Settings:
     environment: Mapping[str, str]
     visibility_seconds: int | None
     kms: str | None
+    alarms: Profile
 
     @property
     def protect(self) -> bool:
         """Whether what holds state survives a deletion."""
-        return self.stage == "prod"
+        return self.stage == PRODUCTION
 
     @property
     def local(self) -> bool:
         """Whether this is for the emulator: nothing kept, no rules, no watch stack."""
-        return self.stage == "local"
+        return self.stage == EMULATOR
 
     @property
     def stack_name(self) -> str:
@@ -61,7 +66,7 @@ class Settings:
         """
         stage = str(app.node.try_get_context("env") or "dev")
         given = app.node.try_get_context("visibility_seconds")
-        if given is not None and stage != "local":
+        if given is not None and stage != EMULATOR:
             raise SettingError("-c visibility_seconds is for -c env=local; elsewhere visibility follows the timeout")
         return cls(
             service=_service(app.node.try_get_context("service") or _declared()),
@@ -69,6 +74,7 @@ class Settings:
             environment=_environment(app.node.try_get_context("environment")),
             visibility_seconds=None if given is None else int(given),
             kms=_key(app.node.try_get_context("kms")),
+            alarms=_profile(app.node.try_get_context("alarms") or ("full" if stage == PRODUCTION else "lean")),
         )
 
 
@@ -91,6 +97,13 @@ def _key(given: object) -> str | None:
     if given is None or given == "create" or str(given).startswith("arn:"):
         return None if given is None else str(given)
     raise SettingError(f"-c kms={given}: write 'create', or the ARN of a key of this Region")
+
+
+def _profile(given: object) -> Profile:
+    try:
+        return Profile(str(given))
+    except ValueError:
+        raise SettingError(f"-c alarms={given}: write one of {', '.join(Profile)}") from None
 
 
 def _environment(given: object) -> Mapping[str, str]:

@@ -17,6 +17,9 @@ TRACING: Mapping[str, str] = {
 CODE: Mapping[str, str] = {
     "@aws-cdk/aws-lambda:codeFromBucketObjectVersionNotSpecified": "The key is the hash of what it holds.",
 }
+ADOPTED_SOURCE: Mapping[str, str] = {
+    "surehand::Q03": "The queue is adopted: its attributes are its owner's, and an output says what they must be.",
+}
 ADOPTED: Mapping[str, str] = {
     "AwsSolutions-SQS3": "It is the dead-letter queue of an adopted queue, whose redrive policy stands elsewhere.",
 }

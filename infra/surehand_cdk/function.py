@@ -16,7 +16,7 @@ from constructs import Construct
 
 from surehand import Handler
 from surehand.declare import lambda_handler, physical_name
-from surehand_cdk.acknowledged import FUNCTION, TRACING, acknowledge
+from surehand_cdk.acknowledged import ADOPTED_SOURCE, FUNCTION, TRACING, acknowledge
 from surehand_cdk.function_options import accepted
 from surehand_cdk.keeping import Keeping
 from surehand_cdk.permissions import statements
@@ -54,11 +54,14 @@ def handler_resources(
     """Create the function in *scope* and connect it with its queue."""
     log_group = _log_group(scope, handler, setting)
     function = _function(scope, handler, setting, log_group=log_group, given=accepted(handler.name, options))
+    mapping = _mapping(scope, handler, function, setting.queues.queue)
+    if setting.queues.adopted:
+        acknowledge(mapping, ADOPTED_SOURCE)
     return HandlerResources(
         function=function,
         queue=setting.queues.queue,
         dead_letters=setting.queues.dead_letters,
-        mapping=_mapping(scope, handler, function, setting.queues.queue),
+        mapping=mapping,
         log_group=log_group,
     )
 

@@ -7,9 +7,9 @@ from aws_cdk import Stack
 
 from handlers.service import SHOP
 from surehand import Service
-from surehand_cdk import ServiceConstruct, validate
+from surehand_cdk import ServiceConstruct
 from tests.infra.deployed import Deployed, Parts
-from tests.infra.synthesis import WITHOUT_CODE, new_app, synthesise
+from tests.infra.synthesis import WITHOUT_CODE, new_app, validated
 from tests.infra.wide_service import WIDE
 
 SERVICES = {service.name: service for service in (SHOP, WIDE)}
@@ -19,8 +19,9 @@ def deployed(service: Service, *, protect: bool) -> Deployed:
     """Return one service as it would be deployed, validated by every layer."""
     app = new_app(**WITHOUT_CODE)
     construct = ServiceConstruct(Stack(app, "core"), "Service", service, stage="dev", protect=protect)
-    validate(app)
-    return Deployed(service=service, stage="dev", protect=protect, construct=construct, synthesis=synthesise(app))
+    return Deployed(
+        service=service, stage="dev", protect=protect, construct=construct, synthesis=validated(app, construct)
+    )
 
 
 @pytest.fixture(scope="session")

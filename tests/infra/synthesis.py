@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import App
+from aws_cdk import App, Stack
+
+from surehand_cdk import ServiceConstruct, validate
+from surehand_cdk.watch import Watch
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS: Mapping[str, Any] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
 #: Skips the bundling, which takes seconds and matters only where the asset does.
 WITHOUT_CODE: Mapping[str, Any] = {"aws:cdk:bundling-stacks": []}
+WATCH = "watch"
 
 Resource = Mapping[str, Any]
 
@@ -41,17 +45,17 @@ class Synthesis:
 
     @property
     def template(self) -> Mapping[str, Any]:
-        """The template of the only stack."""
-        (template,) = self.templates.values()
+        """The template of the only stack, not counting the one that watches it."""
+        (template,) = [template for name, template in self.templates.items() if name != WATCH]
         return template
 
     def of_type(self, kind: str) -> dict[str, Resource]:
-        """Return the resources of a type by logical id, over all stacks."""
+        """Return the resources of a type by logical id, over all stacks but the one that watches."""
         return {
-            name: resource
-            for template in self.templates.values()
-            for name, resource in template["Resources"].items()
-            if resource["Type"] == kind
+            id: resource
+            for name, template in self.templates.items()
+            for id, resource in template["Resources"].items()
+            if name != WATCH and resource["Type"] == kind
         }
 
 
@@ -61,6 +65,13 @@ def new_app(directory: Path | None = None, **context: Any) -> App:
         directory = Path(tempfile.mkdtemp(prefix="surehand-synth-"))
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
     return App(outdir=str(directory), context={**FLAGS, **context})
+
+
+def validated(app: App, service: ServiceConstruct) -> Synthesis:
+    """Synthesise *app* as a team would deploy it: with the watch stack, and judged by every layer."""
+    Watch(Stack(app, WATCH), "Watch", service, profile="lean")
+    validate(app)
+    return synthesise(app)
 
 
 def synthesise(app: App) -> Synthesis:

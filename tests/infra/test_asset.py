@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 import re
 import struct
 import subprocess
@@ -103,13 +102,16 @@ class TestContent:
         strange = [name for name in files(arm64) if re.search(r"__pycache__|\.pyc$|(^|/)\.|^bin/|/RECORD$", name)]
         assert strange == []
 
-    def test_modes_do_not_depend_on_this_machines_umask(self, arm64: Path, tmp_path: Path) -> None:
-        before = os.umask(0o077)
-        try:
-            again = build(Target.LAMBDA, tmp_path / "again")
-        finally:
-            os.umask(before)
-        assert files(again) == files(arm64)
+    def test_modes_do_not_depend_on_how_the_sources_were_checked_out(self, tmp_path: Path) -> None:
+        package = tmp_path / "strict"
+        package.mkdir(mode=0o700)
+        (package / "__init__.py").touch(mode=0o600)
+        lock = Path(__file__).parents[2] / "requirements" / "lambda.txt"
+        asset = tmp_path / "asset"
+        asset.mkdir()
+        Bundle(requirements=lock, handlers=(package,), target=Target.LAMBDA).build(asset)
+        assert {mode for mode, _ in files(asset).values()} == {0o644}
+        assert (asset / "strict").stat().st_mode & 0o777 == 0o755
 
     def test_the_zip_stays_under_five_mebibytes(self, arm64: Path, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "asset.zip", "w", zipfile.ZIP_DEFLATED) as archive:

@@ -13,7 +13,9 @@ import pytest
 
 from app_stacks.core import CoreStack
 from app_stacks.settings import SettingError, Settings
+from app_stacks.watch import watch
 from handlers.service import SHOP
+from surehand_cdk import validate
 from tests.infra.synthesis import ROOT, WITHOUT_CODE, new_app, synthesise
 
 pytestmark = pytest.mark.infra
@@ -112,7 +114,8 @@ def test_the_real_command_line_synthesises_without_credentials_docker_or_finding
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "validation-report.json").read_text(encoding="utf-8"))["pluginReports"] == []
     assert "WARNING" not in done.stdout + done.stderr
-    assert (tmp_path / f"shop-{env}.template.json").is_file()
+    written = {path.name for path in tmp_path.glob("*.template.json")}
+    assert written == {f"shop-{env}.template.json", f"shop-{env}-watch.template.json"}
 
 
 def bare_environment(home: Path) -> dict[str, str]:
@@ -126,3 +129,29 @@ def bare_environment(home: Path) -> dict[str, str]:
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
+
+
+class TestWatchStack:
+    def watched(self, **context: Any) -> Any:
+        app = new_app(**WITHOUT_CODE, **context)
+        chosen = Settings.of(app)
+        watch(app, chosen, CoreStack(app, chosen))
+        validate(app)
+        return synthesise(app)
+
+    def test_it_does_not_keep_a_handler_from_being_removed(self) -> None:
+        outputs = self.watched(env="prod").templates["shop-prod"]["Outputs"].values()
+        assert [output for output in outputs if "Export" in output] == []
+
+    @pytest.mark.parametrize(("env", "dashboards"), [("prod", 1), ("dev", 0)])
+    def test_production_is_watched_closely_and_other_stages_plainly(self, env: str, dashboards: int) -> None:
+        assert len(self.watched(env=env).of_type("AWS::CloudWatch::Dashboard")) == dashboards
+
+    def test_a_stage_without_alarms_has_no_watch_stack_and_is_not_refused_for_it(self) -> None:
+        unwatched = self.watched(env="dev", alarms="none")
+        assert set(unwatched.templates) == {"shop-dev"}
+        assert unwatched.findings == ()
+
+    def test_an_unknown_profile_is_refused(self) -> None:
+        with pytest.raises(SettingError, match="-c alarms=loud: write one of full, lean, none"):
+            settings(alarms="loud")

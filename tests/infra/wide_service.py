@@ -56,4 +56,6 @@ def echo(payload: Payload) -> None:
 
 
 HANDLERS: tuple[Handler[Payload], ...] = (plain, gathering, ordered, longest_name, echo)
+#: What our own rules warn about at these edges, without refusing it: late dead letters and short memories.
+WARNINGS = {"D12", "Q06", "Q18"}
 WIDE = Service("wide", HANDLERS)
