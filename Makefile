@@ -52,10 +52,11 @@ test: .venv/.ready .emulator/.ready node_modules/.ready ## Run all tests
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS) $(TESTS)
 
 .PHONY: check
-check: .venv/.ready ## Lint, format, types, imports, addresses
+check: .venv/.ready node_modules/.ready ## Lint, format, types, imports, addresses
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy $(wildcard shared handlers infra ops tests bench)
+	$(NODE) node_modules/pyright/index.js tests/typing
 	.venv/bin/lint-imports
 	@echo 'no committed file carries the address of a registry or a path of one machine'
 	@! git grep -nIE 'py[p]i[.]org|files[.]pythonhosted|registry[.]npm[j]s|["'"'"' ]/(work|root)/'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Never, Protocol, TypeVar, overload
 
 from surehand.backoff import Backoff
 from surehand.declare.handler import Handler
@@ -44,7 +44,7 @@ def queue(
     max_concurrency: int = 10,
     retention: timedelta = timedelta(days=4),
     memory: int = 512,
-    **misspelt: object,
+    **misspelt: Never,
 ) -> Declare:
     """Declare a function as the handler of a queue.
 

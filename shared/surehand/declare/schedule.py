@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, Protocol, overload
+from typing import Any, Never, Protocol, overload
 
 from surehand.backoff import Backoff
 from surehand.declare.cron import Cron
@@ -42,7 +42,7 @@ def schedule(
     max_concurrency: int = 10,
     retention: timedelta = timedelta(days=4),
     memory: int = 512,
-    **misspelt: object,
+    **misspelt: Never,
 ) -> DeclareTick:
     """Declare a function that runs at times. EventBridge Scheduler sends each tick to the handler's queue.
 

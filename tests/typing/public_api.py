@@ -1,0 +1,59 @@
+"""What type checkers infer of the public API. Never run: mypy and pyright read it in `make check`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import assert_type
+
+from pydantic import BaseModel
+
+from surehand import Handler, Job, Service, queue
+from surehand.testing import job
+
+
+class Order(BaseModel):
+    """A payload."""
+
+    order_id: str
+
+
+class Refund(BaseModel):
+    """Another one."""
+
+    order_id: str
+
+
+@queue("with-job", key="order_id")
+def with_job(order: Order, job: Job) -> None:
+    """Takes the job too."""
+
+
+@queue("alone", key=lambda order: order.order_id, timeout=timedelta(seconds=5))
+def alone(order: Order) -> dict[str, int]:
+    """Takes the payload alone and returns something."""
+    return {"a": 1}
+
+
+@queue("either", key="order_id", sends_to=(with_job, "alone"))
+def either(event: Order | Refund, job: Job) -> object:
+    """Takes a union."""
+    return event
+
+
+@queue("awaited", key="order_id")
+async def awaited(order: Order) -> None:
+    """Is a coroutine."""
+
+
+assert_type(with_job, Handler[Order])
+assert_type(alone, Handler[Order])
+assert_type(either, Handler[Order | Refund])
+assert_type(awaited, Handler[Order])
+assert_type(job(with_job, Order(order_id="1")), Job)
+
+with_job.send(Order(order_id="1"))
+with_job.send(Refund(order_id="1"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+with_job.run("text")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+queue("misspelt", key="order_id", timeot=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+SERVICE = Service("typed", (with_job, alone, either, awaited))
