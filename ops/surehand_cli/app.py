@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from surehand_cli.account.session import as_problem
+from surehand_cli.dlq.command import app as dlq
 from surehand_cli.ledger.command import app as ledger
 from surehand_cli.local.command import app as local
 from surehand_cli.problem import Problem
@@ -21,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(local, name="local")
+app.add_typer(dlq, name="dlq")
 app.add_typer(ledger, name="ledger")
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from surehand.testing import World, world
 from surehand_cli.app import run
-from tests.ops.depot import DEPOT, STATE
+from tests.ops.burial import Consumer, Pumped
+from tests.ops.depot import DEPOT, STATE, ship
 
 
 @dataclass
@@ -61,3 +62,14 @@ def depot(project: Path) -> Iterator[World]:
     STATE.reset()
     with world(DEPOT, on="moto") as made:
         yield made
+
+
+@pytest.fixture
+def consumer(depot: World, monkeypatch: pytest.MonkeyPatch) -> Consumer:
+    """A consumer of the parcels, which works whenever a command waits."""
+    import boto3
+
+    made = Consumer(boto3.client("sqs"), ship)
+    pumped = Pumped(made)
+    monkeypatch.setattr("surehand_cli.account.place.SystemWaiting", lambda: pumped)
+    return made

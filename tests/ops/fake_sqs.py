@@ -1,3 +1,4 @@
+# ruff: noqa: N803 - the arguments are spelt as boto3 spells them
 """SQS as the mover sees it: boto3's client in memory, on a clock of its own, and mortal.
 
 Unlike moto it keeps FIFO groups locked, names the source of a dead letter, keeps trace headers in batches, has move

@@ -73,7 +73,7 @@ def test_a_code_that_still_fails_stops_after_its_canary(tmp_path: Path) -> None:
 def test_failures_that_come_back_later_stop_the_run(tmp_path: Path) -> None:
     with yard(ship) as made:
         buried(made, 120, codes=("data.address",))
-        STATE.act = lambda parcel, job: trouble(parcel, job) if int(parcel.number) > 40 else None
+        STATE.act = lambda parcel, job: trouble(parcel, job) if int(parcel.number) > 40 else None  # type: ignore[no-untyped-call]
         ending, progress = Attempt(made, plan_of(made), tmp_path).run()
         assert ending is Ending.STOPPED
         assert progress.counts()["not moved"] > 0
@@ -186,6 +186,12 @@ def test_what_sqs_refuses_stops_its_group_and_no_other(tmp_path: Path) -> None:
         assert list(made.operations(made.dead)) == ["5", "9", "13", "17"]
 
 
+@pytest.fixture
+def without_syncing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of what is killed here loses what it has written, so hundreds of runs need not wait for the disk."""
+    monkeypatch.setattr("os.fsync", lambda file: None)
+
+
 def kills(handler) -> int:
     """How many calls a run of 30 letters makes."""
     with yard(handler) as made:
@@ -200,7 +206,7 @@ def kills(handler) -> int:
 @pytest.mark.parametrize("handler", [ship, route], ids=["standard", "fifo"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_killed_at_any_call_and_resumed_nothing_is_lost_and_no_effect_happens_twice(
-    handler, after: bool, tmp_path: Path
+    handler, after: bool, tmp_path: Path, without_syncing: None
 ) -> None:
     """Every call of SQS, ledger and journal is a point where the process dies, before it or after it."""
     with yard(handler) as made:

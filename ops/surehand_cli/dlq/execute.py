@@ -138,8 +138,8 @@ class Run:
             self._stop = self._stop or f"the canary for {_kind(canary)} failed again ({canary.code or 'no code'})"
         elif canary.became is None and not self._waiting.stopped:
             self._stop = self._stop or (
-                f"nothing is known of the canary for {_kind(canary)} after {self._patience.total_seconds():.0f} s; is the "
-                "function running?"
+                f"nothing is known of the canary for {_kind(canary)} after {self._patience.total_seconds():.0f} s; "
+                "is the function running?"
             )
         else:
             self._passed.add(_kind(canary))

@@ -7,7 +7,9 @@ the rest of the group cannot be reached until those are deleted or visible again
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,6 +28,7 @@ _POLL_SECONDS = 1
 #: Empty answers in a row after which a queue counts as empty, whatever its approximate counts say.
 _EMPTIES = 3
 _CALL = 10
+_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,10 @@ class Scan:
         """How many different messages it has met."""
         return len(self._seen)
 
-    def batches(self) -> Iterator[Sequence[Received]]:
-        """Yield what is received, by up to ten, until the queue shows nothing new.
+    def batches(self) -> Iterator[tuple[Sequence[Received], Sequence[Received]]]:
+        """Yield what is received and what of it is new, by up to ten, until the queue shows nothing new.
 
-        A letter that comes again (its visibility has ended meanwhile) is yielded again, with its new handle.
+        A letter that comes again (its visibility has ended meanwhile) has a new handle.
 
         Raises:
             ClientError, BotoCoreError: SQS refused or could not be reached.
@@ -77,7 +80,7 @@ class Scan:
             empties = 0
             new = [one for one in batch if self._is_new(one.letter.message_id)]
             self._repeats = 0 if new else self._repeats + 1
-            yield batch
+            yield batch, new
             if self._repeats > max(_EMPTIES, self.seen // _CALL):
                 return
 
@@ -119,17 +122,17 @@ def count(client: Any, url: str, name: str) -> int:
 def release(client: Any, url: str, handles: Iterable[str]) -> int:
     """Make messages visible again at once; return how many could not be (they come back by themselves).
 
+    Many are released eight calls at a time.
+
     Raises:
         ClientError, BotoCoreError: SQS refused the call or could not be reached.
     """
+    source = iter(handles)
     failed = 0
-    chunk: list[str] = []
-    for handle in handles:
-        chunk.append(handle)
-        if len(chunk) == _CALL:
-            failed += _show(client, url, chunk, timedelta(0))
-            chunk = []
-    return failed + (_show(client, url, chunk, timedelta(0)) if chunk else 0)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        while part := [call for _ in range(_AT_ONCE) if (call := list(itertools.islice(source, _CALL)))]:
+            failed += sum(pool.map(lambda call: _show(client, url, call, timedelta(0)), part))
+    return failed
 
 
 def extend(client: Any, url: str, held: Sequence[Received], length: timedelta) -> list[str]:

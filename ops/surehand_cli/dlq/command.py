@@ -1,0 +1,35 @@
+"""`surehand dlq`: the verbs."""
+
+from __future__ import annotations
+
+import typer
+
+from surehand_cli.dlq.verbs.export import export
+from surehand_cli.dlq.verbs.list import list_letters
+from surehand_cli.dlq.verbs.ls import ls
+from surehand_cli.dlq.verbs.show import show
+from surehand_cli.dlq.verbs.snapshot import snapshot
+from surehand_cli.dlq.verbs.stats import stats
+
+app = typer.Typer(
+    help="Look at dead letters, and move them with a plan, a journal and evidence.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+
+@app.callback()
+def dlq() -> None:
+    """Look at dead letters, and move them with a plan, a journal and evidence.
+
+    From page to evidence: [bold]ls[/bold], [bold]stats[/bold], [bold]plan[/bold], [bold]redrive --execute[/bold],
+    [bold]report[/bold]. Nothing moves without --execute.
+    """
+
+
+app.command("ls")(ls)
+app.command("snapshot")(snapshot)
+app.command("stats")(stats)
+app.command("list")(list_letters)
+app.command("show")(show)
+app.command("export")(export)

@@ -1,0 +1,80 @@
+"""SQS's own move tasks, where the endpoint has them.
+
+Source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html (source: the
+dead-letter queue of a queue of SQS; one active task per queue; at most 500 a second; no filter; a cancel does not undo)
+and API_ListMessageMoveTasks.html (the ten latest; a handle only while RUNNING; counts are approximate and late).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+#: What endpoints without move tasks answer.
+_MISSING = frozenset(
+    {"UnsupportedOperation", "InvalidAction", "UnknownOperationException", "NotImplemented", "501", "404"}
+)
+
+
+class NoMoveTasks(Exception):
+    """The endpoint has no move tasks: moto and the emulator have not."""
+
+
+def tasks(client: Any, arn: str) -> Sequence[Mapping[str, Any]]:
+    """Return the latest move tasks of a queue, the newest first.
+
+    Raises:
+        NoMoveTasks: The endpoint does not know them.
+        ClientError, BotoCoreError: SQS refused or could not be reached.
+    """
+    try:
+        answer = client.list_message_move_tasks(SourceArn=arn, MaxResults=10)
+    except (ClientError, NotImplementedError) as error:
+        raise _read(error) from error
+    results: Sequence[Mapping[str, Any]] = answer.get("Results", ())
+    return results
+
+
+def start(client: Any, arn: str, *, destination: str | None, rate: int) -> str:
+    """Start a move task and return its handle.
+
+    Raises:
+        NoMoveTasks: The endpoint does not know them.
+        ClientError, BotoCoreError: SQS refused or could not be reached.
+    """
+    request = {"SourceArn": arn, "MaxNumberOfMessagesPerSecond": rate}
+    if destination is not None:
+        request["DestinationArn"] = destination
+    try:
+        return str(client.start_message_move_task(**request)["TaskHandle"])
+    except (ClientError, NotImplementedError) as error:
+        raise _read(error) from error
+
+
+def active_task(client: Any, arn: str) -> str | None:
+    """Return in a few words what task is moving letters of a queue now, or None; None also where nobody can say."""
+    try:
+        running = [task for task in tasks(client, arn) if task.get("Status") in ("RUNNING", "CANCELLING")]
+    except (NoMoveTasks, ClientError, BotoCoreError):
+        return None
+    if not running:
+        return None
+    task = running[0]
+    return (
+        f"{task['Status']}: {task.get('ApproximateNumberOfMessagesMoved', 0)} of "
+        f"{task.get('ApproximateNumberOfMessagesToMove', '?')} moved"
+    )
+
+
+def _read(error: Exception) -> Exception:
+    """moto raises NotImplementedError; emulators answer with one of several codes, or with none at all."""
+    if isinstance(error, NotImplementedError):
+        return NoMoveTasks()
+    if isinstance(error, ClientError):
+        code = str(error.response.get("Error", {}).get("Code", "")).rpartition(".")[2]
+        status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
+        if code in _MISSING or status in ("404", "501"):
+            return NoMoveTasks()
+    return error

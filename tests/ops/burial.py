@@ -1,0 +1,148 @@
+"""Dead letters on moto (or the emulator): parcels that the depot's own function has rejected, and a consumer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from surehand import Handler, Reject
+from surehand.declare import dead_letter_queue_name, queue_name
+from surehand.sending import outgoing
+from surehand_cli.account.waiting import SystemWaiting
+from tests.ops.depot import STATE, Parcel
+
+CODES = ("data.address", "code.KeyError", "provider.down", "data.weight")
+TENANTS = ("acme", "bolt", "crow")
+
+
+def parcels(count: int) -> list[Parcel]:
+    """Return parcels of three tenants that run into four kinds of trouble, evenly."""
+    return [
+        Parcel(number=str(n), tenant=TENANTS[n % 3], route=f"r{n % 3}", trouble=CODES[n // 3 % 4], weight=n)
+        for n in range(count)
+    ]
+
+
+def trouble(parcel: Parcel, job: object) -> None:
+    """Reject a parcel as it says."""
+    if parcel.trouble:
+        raise Reject(parcel.trouble)
+
+
+def mend(parcel: Parcel, job: object) -> None:
+    """The fix is deployed."""
+
+
+@dataclass
+class Consumer:
+    """Plays the event source mapping of one handler of a service."""
+
+    sqs: Any
+    handler: Handler[Parcel]
+    stage: str = "test"
+    service: str = "depot"
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        name = queue_name(self.service, self.stage, self.handler)
+        return str(self.sqs.get_queue_url(QueueName=name)["QueueUrl"])
+
+    @property
+    def dead(self) -> str:
+        name = dead_letter_queue_name(self.service, self.stage, self.handler)
+        return str(self.sqs.get_queue_url(QueueName=name)["QueueUrl"])
+
+    def consume(self, *, keep_visible: bool = False) -> int:
+        """Deliver what is visible, once, and return how many messages that was."""
+        total = 0
+        url = self.url
+        while messages := self.sqs.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=self.handler.options.batch_size,
+            VisibilityTimeout=0 if keep_visible else 30,
+            MessageSystemAttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        ).get("Messages"):
+            total += len(messages)
+            kept = {one["itemIdentifier"] for one in self.handler(event(messages), None)["batchItemFailures"]}
+            done = [one for one in messages if one["MessageId"] not in kept]
+            if done:
+                entries = [{"Id": str(n), "ReceiptHandle": one["ReceiptHandle"]} for n, one in enumerate(done)]
+                self.sqs.delete_message_batch(QueueUrl=url, Entries=entries)
+        return total
+
+    def bury(self, some: Sequence[Parcel | str]) -> None:
+        """Send parcels (or raw bodies), let the function reject them, and let SQS move them to the dead letters."""
+        act, STATE.act = STATE.act, trouble
+        url = self.url
+        before = self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["RedrivePolicy"])["Attributes"]
+        policy = json.loads(before["RedrivePolicy"])
+        self._policy(url, {**policy, "maxReceiveCount": 1})
+        entries = [self._entry(n, one) for n, one in enumerate(some)]
+        for start in range(0, len(entries), 10):
+            self.sqs.send_message_batch(QueueUrl=url, Entries=entries[start : start + 10])
+            self._reject_and_move(url)
+        self._policy(url, policy)
+        STATE.act = act
+
+    def _reject_and_move(self, url: str) -> None:
+        while messages := self.sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=30, MessageSystemAttributeNames=["All"]
+        ).get("Messages"):
+            self.handler(event(messages), None)
+            for one in messages:
+                self.sqs.change_message_visibility(
+                    QueueUrl=url, ReceiptHandle=one["ReceiptHandle"], VisibilityTimeout=0
+                )
+
+    def _policy(self, url: str, policy: dict[str, Any]) -> None:
+        self.sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(policy)})
+
+    def _entry(self, number: int, one: Parcel | str) -> dict[str, Any]:
+        if isinstance(one, str):
+            return {"Id": str(number), "MessageBody": one}
+        message = outgoing(self.handler, one)
+        entry: dict[str, Any] = {"Id": str(number), "MessageBody": message.body}
+        if message.group is not None:
+            entry["MessageGroupId"] = message.group
+        if message.deduplication is not None:
+            entry["MessageDeduplicationId"] = message.deduplication
+        return entry
+
+
+def event(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the event that Lambda would make of received messages."""
+    return {
+        "Records": [
+            {
+                "messageId": one["MessageId"],
+                "receiptHandle": one["ReceiptHandle"],
+                "body": one["Body"],
+                "attributes": one["Attributes"],
+                "messageAttributes": {},
+                "eventSource": "aws:sqs",
+            }
+            for one in messages
+        ]
+    }
+
+
+class Pumped(SystemWaiting):
+    """Waits by letting the consumers work; the clock runs ahead by what was not slept."""
+
+    def __init__(self, *consumers: Consumer) -> None:
+        super().__init__()
+        self.consumers = consumers
+        self._ahead = timedelta(0)
+
+    def now(self) -> datetime:
+        return super().now() + self._ahead
+
+    def wait(self, length: timedelta) -> None:
+        self._ahead += length
+        for consumer in self.consumers:
+            consumer.consume()
