@@ -17,11 +17,14 @@ from aws_cdk import aws_sqs as sqs
 #: Claim, settle, release and extend: PartiQL statements for batches, single items otherwise. Reads are consistent.
 LEDGER_ACTIONS = (
     "dynamodb:BatchGetItem",
-    "dynamodb:GetItem",
     "dynamodb:PartiQLInsert",
     "dynamodb:PartiQLUpdate",
     "dynamodb:UpdateItem",
 )
+#: Any handler may save a cursor: a transaction that checks the operation and puts the cursor. IAM knows the parts of a
+#: transaction, not the call. Source:
+#: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
+CURSOR_ACTIONS = ("dynamodb:ConditionCheckItem", "dynamodb:GetItem", "dynamodb:PutItem")
 #: The event source mapping polls with the function's role.
 #: Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
 MAPPING_ACTIONS = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
@@ -72,7 +75,7 @@ def statements(
     receiving = (*MAPPING_ACTIONS, *VISIBILITY_ACTIONS, *(() if fifo else SEND_ACTIONS))
     allowed = [
         iam.PolicyStatement(actions=list(receiving), resources=[queue.queue_arn]),
-        iam.PolicyStatement(actions=list(LEDGER_ACTIONS), resources=[table.table_arn]),
+        iam.PolicyStatement(actions=[*LEDGER_ACTIONS, *CURSOR_ACTIONS], resources=[table.table_arn]),
         iam.PolicyStatement(actions=list(LOG_ACTIONS), resources=[log_group.log_group_arn]),
     ]
     arns = [target.queue_arn for target in targets]
