@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -30,10 +31,14 @@ class Track:
 
     @property
     def title(self) -> str:
-        """What to call it: the sample's title, or the beginning of its message id."""
+        """What to call it: the sample's title, the key of its operation, or the beginning of its message id."""
         if self.sample is not None:
             return self.sample.title
-        return f"message {((self.sent and self.sent.message_id) or '?')[:8]}"
+        operation = self.deliveries[-1].operation if self.deliveries else None
+        _, _, key = json.loads(operation) if operation else (None, None, ["!message"])
+        if key[0] == "!message":
+            return f"message {((self.sent and self.sent.message_id) or '?')[:8]}"
+        return ", ".join(map(str, key))
 
     @property
     def fate(self) -> Fate | None:
@@ -49,10 +54,11 @@ class Track:
     def way(self) -> str:
         """Its outcomes in order with their codes, equal ones counted: `retry ×2 (provider.busy), succeeded`."""
         runs = groupby((delivered.outcome, delivered.code) for delivered in self.deliveries)
-        counted = [(outcome, code, len(list(run))) for (outcome, code), run in runs]
         return ", ".join(
-            outcome + (f" ×{count}" if count > 1 else "") + (f" ({code})" if code else "")
-            for outcome, code, count in counted
+            outcome
+            + (f" ×{count}" if (count := len(list(run))) > 1 else "")
+            + (f" ({code})" if code and outcome != "fast_forwarded" else "")
+            for (outcome, code), run in runs
         )
 
     @property

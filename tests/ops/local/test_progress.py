@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import pytest
@@ -109,6 +110,17 @@ def test_a_message_of_somebody_else_gets_a_track_of_its_own() -> None:
     run = progress()
 
     run.add(seen(delivered("succeeded", message="0123456789"), state="succeeded"))
+
+    assert [track.title for track in run.tracks] == ["an order", "o-1"]
+
+
+def test_a_message_of_somebody_else_that_names_no_operation_is_called_by_its_id() -> None:
+    run = progress()
+    nameless = dataclasses.replace(
+        delivered("rejected", message="0123456789"), operation='["orders",null,["!message","0123456789"]]'
+    )
+
+    run.add(seen(nameless))
 
     assert [track.title for track in run.tracks] == ["an order", "message 01234567"]
 
