@@ -149,7 +149,7 @@ def _queues() -> Any:
     from surehand.aws import clients
     from surehand.aws.queues import SQSQueues
 
-    return SQSQueues(clients.client("sqs", clients.QUEUES), _queue_url)
+    return SQSQueues(clients.Later(lambda: clients.client("sqs", clients.QUEUES)), _queue_url)
 
 
 def _queue_url(handler: str) -> str:

@@ -5,10 +5,14 @@ Made with botocore rather than boto3: `import boto3` pulls s3transfer and the re
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.loaders import Loader
 from botocore.session import get_session
 
 #: What a call of ours may raise.
@@ -32,9 +36,41 @@ QUEUES = Config(
 )
 
 
+class _Models(Loader):
+    """botocore's loader without its tour through 400 services, which tells it only that ours exist."""
+
+    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002 - botocore's signature
+        """Return the services that this package uses."""
+        return ["dynamodb", "sqs"]
+
+
+@lru_cache(maxsize=1)
+def _models() -> _Models:
+    """Parsed models and endpoints are shared by all clients of the process."""
+    return _Models()
+
+
 def client(service: str, config: Config) -> Any:
     """Return a low-level client; region, endpoint and credentials come from the environment as usual."""
-    return get_session().create_client(service, config=config)
+    session = get_session()
+    session.register_component("data_loader", _models())
+    return session.create_client(service, config=config)
+
+
+class Later:
+    """A client that is built with its first call, from whatever thread: a happy path may never need it."""
+
+    def __init__(self, build: Callable[[], Any]) -> None:
+        self._build = build
+        self._built: Any = None
+        self._lock = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the client's own attribute."""
+        with self._lock:
+            if self._built is None:
+                self._built = self._build()
+        return getattr(self._built, name)
 
 
 def reason(error: Exception) -> str:
