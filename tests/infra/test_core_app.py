@@ -66,6 +66,9 @@ class TestStack:
             for suffix in ("QueueUrl", "DeadLettersUrl", "FunctionName")
         }
 
+    def test_two_syntheses_of_one_source_are_the_same(self) -> None:
+        assert template(env="prod", kms="create") == template(env="prod", kms="create")
+
     def test_given_variables_reach_every_function(self) -> None:
         resources = template(environment='{"PAYMENTS_URL": "http://127.0.0.1:9"}')["Resources"].values()
         given = [
