@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from surehand import Handler, Reject
-from surehand.declare import dead_letter_queue_name, queue_name
+from surehand import Handler, Reject, entrypoint
+from surehand.aws.items import encode, key_of
+from surehand.declare import dead_letter_queue_name, queue_name, table_name
+from surehand.ledger import Operation
 from surehand.sending import outgoing
+from surehand.testing import MemoryLedger, world
 from surehand_cli.account.waiting import SystemWaiting
-from tests.ops.depot import STATE, Parcel
+from tests.ops.depot import DEPOT, STATE, Parcel
 
 CODES = ("data.address", "code.KeyError", "provider.down", "data.weight")
 TENANTS = ("acme", "bolt", "crow")
@@ -41,10 +44,10 @@ class Consumer:
     """Plays the event source mapping of one handler of a service."""
 
     sqs: Any
+    dynamodb: Any
     handler: Handler[Parcel]
     stage: str = "test"
     service: str = "depot"
-    extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -83,21 +86,34 @@ class Consumer:
         policy = json.loads(before["RedrivePolicy"])
         self._policy(url, {**policy, "maxReceiveCount": 1})
         entries = [self._entry(n, one) for n, one in enumerate(some)]
-        for start in range(0, len(entries), 10):
-            self.sqs.send_message_batch(QueueUrl=url, Entries=entries[start : start + 10])
-            self._reject_and_move(url)
+        with world(DEPOT) as memory:
+            ports = replace(entrypoint.ports_of(self.handler), clock=entrypoint.SystemClock())
+            with entrypoint.bound(ports):
+                for start in range(0, len(entries), 10):
+                    self.sqs.send_message_batch(QueueUrl=url, Entries=entries[start : start + 10])
+                    self._reject_and_move(url)
+            assert isinstance(memory.ledger, MemoryLedger)
+            self._store(list(memory.ledger.items.values()))
         self._policy(url, policy)
         STATE.act = act
 
     def _reject_and_move(self, url: str) -> None:
+        """The function settles in a ledger in memory: moto takes a tenth of a second for each update."""
         while messages := self.sqs.receive_message(
             QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=30, MessageSystemAttributeNames=["All"]
         ).get("Messages"):
             self.handler(event(messages), None)
-            for one in messages:
-                self.sqs.change_message_visibility(
-                    QueueUrl=url, ReceiptHandle=one["ReceiptHandle"], VisibilityTimeout=0
-                )
+            entries = [
+                {"Id": str(n), "ReceiptHandle": one["ReceiptHandle"], "VisibilityTimeout": 0}
+                for n, one in enumerate(messages)
+            ]
+            self.sqs.change_message_visibility_batch(QueueUrl=url, Entries=entries)
+
+    def _store(self, operations: Sequence[Operation]) -> None:
+        table = table_name(self.service, self.stage)
+        for start in range(0, len(operations), 25):
+            items = [{**key_of(one.id), **encode(one)} for one in operations[start : start + 25]]
+            self.dynamodb.batch_write_item(RequestItems={table: [{"PutRequest": {"Item": item}} for item in items]})
 
     def _policy(self, url: str, policy: dict[str, Any]) -> None:
         self.sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(policy)})

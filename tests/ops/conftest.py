@@ -69,7 +69,7 @@ def consumer(depot: World, monkeypatch: pytest.MonkeyPatch) -> Consumer:
     """A consumer of the parcels, which works whenever a command waits."""
     import boto3
 
-    made = Consumer(boto3.client("sqs"), ship)
+    made = Consumer(boto3.client("sqs"), boto3.client("dynamodb"), ship)
     pumped = Pumped(made)
     monkeypatch.setattr("surehand_cli.account.place.SystemWaiting", lambda: pumped)
     return made
