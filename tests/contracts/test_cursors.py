@@ -244,3 +244,26 @@ def test_a_write_to_a_table_that_is_not_there_is_the_caller_s_fault(shelf: Shelf
     answer = shelf.save(shelf.hold(), "1", writes=[counting("nowhere", "a")])
     assert isinstance(answer, RefusedWrites)
     assert shelf.value() is None
+
+
+def test_a_cursor_that_moves_clears_the_suspicion_of_a_crashed_run(shelf: Shelf) -> None:
+    shelf.hold()
+    suspect = shelf.hold(at=NOW + 2 * MINUTE, owner="second")
+    assert suspect.marks == 1
+    cursor = Cursor(
+        operation=suspect.id, shard="", value="1", fence=suspect.fence, saved_at=NOW, expires_at=NOW + RETENTION
+    )
+    save = Save(claimed=suspect, cursor=cursor, cleared=True)
+    assert shelf.cursors.save(save, now=NOW + 2 * MINUTE) == Written()
+    assert shelf.ledger.read([suspect.id])[suspect.id] == replace(suspect, marks=0)
+
+
+def test_a_late_worker_clears_no_suspicion(shelf: Shelf) -> None:
+    first = shelf.hold()
+    second = shelf.hold(at=NOW + 2 * MINUTE, owner="second")
+    cursor = Cursor(
+        operation=first.id, shard="", value="1", fence=first.fence, saved_at=NOW, expires_at=NOW + RETENTION
+    )
+    late = Save(claimed=first, cursor=cursor, cleared=True)
+    assert isinstance(shelf.cursors.save(late, now=NOW + 2 * MINUTE), NotHeld)
+    assert shelf.ledger.read([first.id])[first.id] == second

@@ -15,7 +15,7 @@ from typing import Any
 from surehand.aws.clients import AWS_ERRORS, reason
 from surehand.aws.items import decode, key_of, milliseconds
 from surehand.errors import LedgerUnavailable
-from surehand.ledger import Cursor, NotHeld, Operation, RefusedWrites, Save, Saved, Unavailable, Written
+from surehand.ledger import Cursor, NotHeld, RefusedWrites, Save, Saved, Unavailable, Written
 from surehand.states import HELD
 
 #: Tries of one save. Beyond the client's own, for a conflict with another writer of the same item (an operator).
@@ -25,6 +25,13 @@ _PASSING = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThro
 #: What DynamoDB answers when a write itself is wrong; ours are tested, so then it is one of the caller's.
 _WRONG = frozenset({"ValidationException", "ResourceNotFoundException", "AccessDeniedException"})
 _OURS = 2
+_NAMES = {
+    "#fence": "fence",
+    "#owner": "owner",
+    "#cancel": "cancel_requested",
+    "#until": "lease_until",
+    "#state": "state",
+}
 
 
 def part_of(shard: str) -> str:
@@ -56,7 +63,7 @@ class DynamoDBCursors:
 
     def save(self, save: Save, *, now: datetime) -> Saved:
         """See `Cursors.save`."""
-        actions = [{"ConditionCheck": self._held(save.claimed, now)}, {"Put": self._put(save)}, *save.writes]
+        actions = [self._held(save, now), {"Put": self._put(save)}, *save.writes]
         token = str(uuid.uuid4())
         answer: Saved = Unavailable("TransactionConflict")
         for _ in range(_TRIES):
@@ -100,23 +107,19 @@ class DynamoDBCursors:
         item: Mapping[str, Any] | None = answer.get("Item")
         return item
 
-    def _held(self, claimed: Operation, now: datetime) -> Mapping[str, Any]:
+    def _held(self, save: Save, now: datetime) -> Mapping[str, Any]:
+        """Return the condition that the operation is held, or an update under it that clears the operation's marks."""
+        claimed = save.claimed
         states = {f":state{index}": {"S": state.value} for index, state in enumerate(sorted(HELD))}
         condition = (
             "#fence = :fence AND #owner = :owner AND #cancel = :no AND #until > :now "
             f"AND #state IN ({', '.join(states)})"
         )
-        return {
+        check: dict[str, Any] = {
             "TableName": self._table,
             "Key": key_of(claimed.id),
             "ConditionExpression": condition,
-            "ExpressionAttributeNames": {
-                "#fence": "fence",
-                "#owner": "owner",
-                "#cancel": "cancel_requested",
-                "#until": "lease_until",
-                "#state": "state",
-            },
+            "ExpressionAttributeNames": dict(_NAMES),
             "ExpressionAttributeValues": {
                 ":fence": {"N": str(claimed.fence)},
                 ":owner": {"S": claimed.owner},
@@ -126,6 +129,12 @@ class DynamoDBCursors:
             },
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
+        if not save.cleared:
+            return {"ConditionCheck": check}
+        check["UpdateExpression"] = "SET #marks = :none"
+        check["ExpressionAttributeNames"]["#marks"] = "marks"
+        check["ExpressionAttributeValues"][":none"] = {"N": "0"}
+        return {"Update": check}
 
     def _put(self, save: Save) -> Mapping[str, Any]:
         cursor = save.cursor

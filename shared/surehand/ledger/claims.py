@@ -89,6 +89,11 @@ class Claimed:
         return self.operation.marks >= SUSPECT
 
     @property
+    def crashed(self) -> bool:
+        """Whether its handler is known to have been running when a process died, and no attempt was settled since."""
+        return self.operation.marks > SUSPECT
+
+    @property
     def poison(self) -> bool:
         """Whether it has killed its process too often to be run again."""
         return self.operation.marks >= POISON
@@ -169,7 +174,7 @@ def settle(
         attempted: The handler ran and came to an end of its own. Only that counts an attempt and clears suspicion
             (P3); a release, a deferral or a hand-over keeps the marks.
         failed_ids: The message ids of this batch that must never run again, if the state is permanently_failed.
-        afresh: The run got further than its predecessors, so their attempts do not count any more.
+        afresh: The run got further than its predecessors, so their attempts and crashes do not count any more.
     """
     attempts = (0 if afresh else claimed.attempts) + (1 if attempted else 0)
     entry = Entry(
@@ -185,7 +190,7 @@ def settle(
         claimed,
         state=state,
         attempts=attempts,
-        marks=0 if attempted else claimed.marks,
+        marks=0 if attempted or afresh else claimed.marks,
         lease_until=claimed.lease_until if state in HELD else None,
         not_before=not_before,
         code=code,
@@ -244,7 +249,7 @@ def _claim(
         started_at=now if anew or known is None else known.started_at,
         expires_at=now + lease.retention,
         attempts=attempts,
-        marks=0 if anew or known is None else _marks(known, lapsed),
+        marks=0 if known is None else _marks(known, lapsed, redrive=redrive),
         message_ids=_latest(known.message_ids if known else (), [id_ for c in wanted.candidates for id_ in c.ids]),
         failed_ids=known.failed_ids if known else (),
         fingerprints=(known.fingerprints if known else ()) or wanted.fingerprints,
@@ -256,12 +261,17 @@ def _claim(
     return Proposal(write=Write(operation=operation, previous=existing), then=claimed)
 
 
-def _marks(known: Operation, lapsed: State | None) -> int:
-    """A lapsed lease makes a suspect; a lapsed `processing` is a confirmed crash (P3)."""
+def _marks(known: Operation, lapsed: State | None, *, redrive: bool) -> int:
+    """A lapsed lease makes a suspect; a lapsed `processing` is a confirmed crash (P3).
+
+    A redrive starts afresh. If it found a lapsed lease it may be a producer's duplicate as well (P1): then the marks
+    stay, short of poison, so that it gets an attempt and nobody forgets a run whose end is unknown.
+    """
     if lapsed is None:
-        return known.marks
+        return 0 if redrive else known.marks
     suspected = max(known.marks, SUSPECT)
-    return suspected + 1 if lapsed is State.PROCESSING else suspected
+    marks = suspected + 1 if lapsed is State.PROCESSING else suspected
+    return min(marks, POISON - 1) if redrive else marks
 
 
 def _cancel(existing: Operation, *, lease: Lease, now: datetime) -> Proposal:

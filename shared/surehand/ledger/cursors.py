@@ -28,11 +28,16 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Save:
-    """Save *cursor* if *claimed* still holds its lease, and make the caller's *writes* (wire form) with it."""
+    """Save *cursor* if *claimed* still holds its lease, and make the caller's *writes* (wire form) with it.
+
+    *cleared*: the cursor moves, so the suspicion that the operation kills its process (P3) is unfounded: its marks are
+    cleared in the same transaction. Otherwise three crashes in hours of a healthy scan would condemn it as poison.
+    """
 
     claimed: Operation
     cursor: Cursor
     writes: Sequence[Mapping[str, Any]] = ()
+    cleared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

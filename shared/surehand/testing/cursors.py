@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +38,8 @@ class MemoryCursors:
             existing = self._ledger.items.get(save.claimed.id)
             if not holds(save.claimed, existing, now):
                 return NotHeld(existing)
+            if save.cleared and existing is not None:
+                self._ledger.items[existing.id] = replace(existing, marks=0)
             self.items[save.cursor.operation, save.cursor.shard] = save.cursor
             self.saved.append(save.cursor)
             self.writes += save.writes

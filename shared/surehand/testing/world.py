@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from surehand import entrypoint
 from surehand.declare import Handler, Service, derived
-from surehand.ledger import Ledger, Operation
+from surehand.ledger import Cursors, Ledger, Operation
 from surehand.queues import Clock, Queues
 from surehand.testing.clock import FakeClock
 from surehand.testing.cursors import MemoryCursors
@@ -48,6 +48,7 @@ class World:
 
     service: Service
     ledger: Ledger
+    cursors: Cursors
     queues: Queues
     clock: Clock
     teller: RecordingTeller
@@ -83,11 +84,18 @@ def world(service: Service, *, on: Literal["memory", "moto"] = "memory", seed: i
 @contextmanager
 def _in_memory(service: Service, seed: int) -> Iterator[World]:
     ledger = MemoryLedger()
-    made = World(service=service, ledger=ledger, queues=RecordingQueues(), clock=FakeClock(), teller=RecordingTeller())
+    made = World(
+        service=service,
+        ledger=ledger,
+        cursors=MemoryCursors(ledger),
+        queues=RecordingQueues(),
+        clock=FakeClock(),
+        teller=RecordingTeller(),
+    )
     loop = EventLoop()
     ports = Ports(
         ledger=ledger,
-        cursors=MemoryCursors(ledger),
+        cursors=made.cursors,
         queues=made.queues,
         clock=made.clock,
         random=Random(seed),
@@ -116,7 +124,12 @@ def _on_moto(service: Service) -> Iterator[World]:
         try:
             ports = entrypoint.ports_of(service.handlers[0])
             yield World(
-                service=service, ledger=ports.ledger, queues=ports.queues, clock=ports.clock, teller=RecordingTeller()
+                service=service,
+                ledger=ports.ledger,
+                cursors=ports.cursors,
+                queues=ports.queues,
+                clock=ports.clock,
+                teller=RecordingTeller(),
             )
         finally:
             entrypoint.forget()

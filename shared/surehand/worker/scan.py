@@ -46,7 +46,7 @@ class Scan:
             Superseded: Not saved: the operation is another claim's by now.
         """
         before = self.load(shard)
-        self._save(shard, text, writes)
+        self._save(shard, text, writes, moves=text != before)
         self._known[shard] = text
         self.moved = self.moved or text != before
         now = self._ports.clock.now()
@@ -55,7 +55,7 @@ class Scan:
         if self._until - now < max(self._reserve, _ALLOWANCE * self._longest_page()):
             raise HandOver
 
-    def _save(self, shard: str, text: str, writes: Sequence[Mapping[str, Any]]) -> None:
+    def _save(self, shard: str, text: str, writes: Sequence[Mapping[str, Any]], *, moves: bool) -> None:
         now = self._ports.clock.now()
         cursor = Cursor(
             operation=self._claimed.id,
@@ -65,7 +65,8 @@ class Scan:
             saved_at=now,
             expires_at=now + self._ports.retention,
         )
-        save = Save(claimed=self._claimed, cursor=cursor, writes=writes)
+        suspected = self._claimed.marks > 0 and not self.moved
+        save = Save(claimed=self._claimed, cursor=cursor, writes=writes, cleared=moves and suspected)
         answer = self._ports.cursors.save(save, now=now)
         if isinstance(answer, RefusedWrites):
             raise WritesRefused(answer.reasons)

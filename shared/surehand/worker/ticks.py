@@ -62,10 +62,15 @@ class Ticks:
             )
 
     def ended(self, operation: Operation, *, now: datetime) -> None:
-        """Free the slot of a run that has come to its end. If that fails, the next tick sees that it has ended."""
-        slot = self._held.pop(operation.id, None)
-        if slot is not None and (operation.state in FINAL or operation.state in ATTENTION):
-            self._ports.ledger.write([slots.free(slot, now=now)], now=now)
+        """Free what a tick that has come to its end holds. If that fails, the next tick sees that it has ended."""
+        if self._timing.overlap == "allow" or operation.state not in FINAL | ATTENTION:
+            return
+        try:
+            self._free(self._held.pop(operation.id, None) or self._read(RUNNING), operation, now)
+            if self._timing.overlap == "queue":
+                self._free(self._read(WAITING), operation, now)
+        except LedgerUnavailable:
+            return
 
     def _turn(self, operation: Operation, now: datetime) -> Conclusion | None:
         """Take the schedule's slot for this tick, or say why not."""
@@ -83,7 +88,7 @@ class Ticks:
             if taken is not None:
                 self._held[operation.id] = taken
                 if self._timing.overlap == "queue":
-                    self._leave_queue(operation, now)
+                    self._free(self._read(WAITING), operation, now)
                 return None
         raise LedgerUnavailable("contended")
 
@@ -123,15 +128,14 @@ class Ticks:
         holder = slots.holder(self._read(WAITING), now)
         return None if holder in (None, operation.id) else self._alive(str(holder), now)
 
-    def _leave_queue(self, operation: Operation, now: datetime) -> None:
-        slot = self._read(WAITING)
+    def _free(self, slot: Operation | None, operation: Operation, now: datetime) -> None:
         if slot is not None and slots.holder(slot, now) == operation.id:
             self._ports.ledger.write([slots.free(slot, now=now)], now=now)
 
     def _alive(self, operation_id: str, now: datetime) -> Operation | None:
         """Return the operation of a tick whose run has not ended, as far as the ledger can know."""
         operation = self._ports.ledger.read([operation_id]).get(operation_id)
-        if operation is None or operation.expired_at(now) or operation.state in FINAL or operation.state in ATTENTION:
+        if operation is None or operation.expired_at(now) or operation.state in FINAL | ATTENTION:
             return None
         seen = operation.history[-1].at if operation.history else operation.claimed_at
         back = max(seen, operation.not_before or seen) + visibility_timeout(self._handler) + _PATIENCE
