@@ -71,3 +71,24 @@ def test_a_redrive_of_a_held_operation_runs_it_again():
         account.redrive(careful)
         assert account.operation(careful, TICKET).state is State.SUCCEEDED
         assert list(outside.effects.values()) == [1]
+
+
+def test_a_claim_whose_answer_was_lost_does_not_make_an_unknown_effect_forgotten():
+    """The run dies; the next claim is written and its answer lost; the one after it still knows."""
+    runs, claims = [], []
+
+    def die_once(account, ticket, run):
+        runs.append(run)
+        if run == 1:
+            account.simulation.crossings.invocation.kill()
+            account.simulation.sleep(timedelta(0))
+
+    def lose_the_second_claim(crossing):
+        claims.extend([crossing] if crossing.detail == State.LEASED else [])
+        return Fault.LOSE_REPLY if crossing.detail == State.LEASED and len(claims) == 2 else None
+
+    with stage(careful, die_once) as (account, _):
+        account.simulation.crossings.plan = lose_the_second_claim
+        account.deliver(careful, TICKET)
+        assert account.operation(careful, TICKET).code == "effect.unknown"
+        assert runs == [1]

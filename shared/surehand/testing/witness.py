@@ -57,7 +57,8 @@ class _Watched:
     #: Roots of messages sent, that are not yet known to be done: root → operation.
     open: dict[str, str | None] = field(default_factory=dict)
     expired: set[str] = field(default_factory=set)
-    #: Ids of messages that the engine itself has sent again (P7).
+    redriven: set[str] = field(default_factory=set)
+    #: Ids of messages that the engine itself has sent again (P7), unless for one that was redriven.
     renewals: set[str] = field(default_factory=set)
 
 
@@ -111,7 +112,7 @@ class Witness:
             self._break("a failed operation waits for an operator", f"{operation} ran again under its own renewal")
         elif item.attempts >= handler.options.max_attempts:
             self._break("no more than max_attempts", f"{operation} ran for the {item.attempts + 1}th time")
-        if runs.unknown and handler.options.on_unknown == "hold":
+        if runs.unknown and handler.options.on_unknown == "hold" and not _revived(item):
             self._break("an unknown effect waits for an operator", f"{operation} ran again after it was cut short")
         if runs.returned is not None and not (runs.returned.faults or runs.returned.timed_out):
             self._break("what has ended is not run again", f"{operation} had returned, and nothing went wrong after it")
@@ -156,9 +157,12 @@ class Witness:
             operation = self._operation(watched, message)
             watched.open[message.root] = operation
             if why == "redriven" and operation is not None:
+                watched.redriven.add(message.id)
                 self.runs[operation].unknown = False
             if why == "sent" and RENEWALS in message.attributes:
-                watched.renewals.add(message.id)
+                _, origin, _ = message.attributes[RENEWALS]["StringValue"].split("/")
+                if origin not in watched.redriven:
+                    watched.renewals.add(message.id)
             if why == "sent" and message.group is not None and watched.queue.fifo and operation is not None:
                 lane = watched.lanes[message.group]
                 if operation not in lane:
@@ -247,3 +251,11 @@ class Witness:
         for earlier, later in pairwise(history[1:]):
             if later.fence < earlier.fence or not (legal(earlier.state, later.state) or later.state is earlier.state):
                 self._break("the history is legal", f"{item.id}: {earlier.state} → {later.state}")
+
+
+def _revived(item: Operation | None) -> bool:
+    """Whether this claim revives an operation that had failed permanently, which a redrive does (P1)."""
+    if item is None:
+        return False
+    claims = [index for index, entry in enumerate(item.history) if entry.note == "redrive"]
+    return bool(claims) and item.history[claims[-1] - 1].state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED)

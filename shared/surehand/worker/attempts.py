@@ -173,16 +173,14 @@ class Attempts:
     def _asks_first(self, claimed: Claimed) -> bool:
         """With a policy for the unknown, `processing` was written before the run, so a lapsed one means it ran (P5).
 
-        A message that looks like a redrive decides nothing about a run that nobody knows the end of, since a
-        producer's duplicate looks the same (P1).
+        The marks remember it until an attempt is settled, also through a claim whose own holder died or never knew of
+        it, and for a message that only looks like a redrive, as a producer's duplicate does (P1).
         """
         policy = self.handler.options.on_unknown
         if policy == "retry":
             return False
-        if claimed.redrive:
-            return claimed.lapsed is State.PROCESSING
         unresolved = callable(policy) and (claimed.operation.code or "").startswith("effect.")
-        return claimed.lapsed is State.PROCESSING or unresolved
+        return claimed.crashed or (unresolved and not claimed.redrive)
 
     def _unknown(self, message: Message, operation: Operation, job: Job) -> Conclusion:
         return unknown(
@@ -216,9 +214,7 @@ class Attempts:
     def _job(self, message: Message, claimed: Claimed, scan: Scan) -> Job:
         operation = claimed.operation
         attempt = operation.attempts + 1
-        ran = claimed.lapsed is not None and (
-            self.handler.options.on_unknown == "retry" or claimed.lapsed is State.PROCESSING
-        )
+        ran = claimed.suspect if self.handler.options.on_unknown == "retry" else claimed.crashed
         return Job(
             operation=operation.id,
             tenant=operation.tenant,
