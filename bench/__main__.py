@@ -1,10 +1,10 @@
-"""`python -m bench [speed|versus|faults] [--json]`; without a name everything, one after the other."""
+"""`python -m bench [all|speed|versus|faults] [--json]`: figures beside Powertools, hostile schedules, a fault soak."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bench.figures import Figure
 from bench.machine import machine
@@ -12,22 +12,28 @@ from bench.speed.cold import cold
 from bench.speed.cpu import cpu
 from bench.speed.latency import latency
 from bench.speed.units import units
+from bench.versus import page, table
 
 Measurement = Callable[..., Iterator[Figure]]
 SPEED: Mapping[str, Measurement] = {"latency": latency, "cpu": cpu, "cold": cold, "units": units}
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for; 0 if every figure keeps its targets."""
+    """Run what is asked for; 0 if every figure keeps its targets and surehand every promise but those it concedes."""
     asked = _parser().parse_args(arguments)
-    return speed(asked.only or list(SPEED), runs=asked.runs, json=asked.json)
+    done = 0
+    if asked.what in ("all", "versus"):
+        done |= versus(asked.only, json=asked.json, write=asked.write)
+    if asked.what in ("all", "speed"):
+        done |= speed(asked.only, runs=asked.runs, json=asked.json)
+    return done
 
 
-def speed(names: list[str], *, runs: int, json: bool) -> int:
+def speed(names: Sequence[str], *, runs: int, json: bool) -> int:
     """Measure and print the figures of these names: text while it runs, JSON in the last lines if asked for."""
     figures = [machine()]
     print(figures[0].as_text(), flush=True)
-    for name in names:
+    for name in names or SPEED:
         for figure in SPEED[name](runs=runs):
             figures.append(figure)
             print(figure.as_text(), flush=True)
@@ -37,12 +43,24 @@ def speed(names: list[str], *, runs: int, json: bool) -> int:
     return 0 if all(figure.met is not False for figure in figures) else 1
 
 
+def versus(names: Sequence[str], *, json: bool, write: bool) -> int:
+    """Play the schedules on both sides and print the table, or one JSON object for each schedule."""
+    rows = []
+    for row in table.play(names):
+        rows.append(row)
+        print(row.as_json() if json else row.as_text(), flush=True)
+    if write:
+        print(f"wrote {page.write(rows)}", file=sys.stderr)
+    return 0 if all(row.surehand.held or row.schedule.conceded for row in rows) else 1
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("all", "speed"), default="all")
-    parser.add_argument("--only", action="append", choices=list(SPEED), help="one figure; may be given several times")
+    parser.add_argument("what", nargs="?", choices=("all", "speed", "versus"), default="all")
+    parser.add_argument("--only", action="append", default=[], help="one figure or schedule; may be repeated")
     parser.add_argument("--runs", type=int, default=15, help="repetitions of each measurement (15)")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each figure as the last lines")
+    parser.add_argument("--json", action="store_true", help="one JSON object for each figure or schedule")
+    parser.add_argument("--write", action="store_true", help="write the page in docs/ too")
     return parser
 
 
