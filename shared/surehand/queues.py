@@ -40,6 +40,12 @@ class Queues(Protocol):
         ends. Never raises for an AWS error, since nothing depends on it but timing.
         """
 
+    def delete(self, handler: str, receipt_handles: Sequence[str]) -> Sequence[Refused]:
+        """Delete messages in flight at once, instead of by the answer to Lambda, and return those that were not.
+
+        For messages whose fate is durable, before something runs that may take the process and its answer with it.
+        """
+
     def send(self, handler: str, messages: Sequence[Outgoing]) -> Sequence[Refused]:
         """Send messages, by tens, and return those that SQS did not accept after retries.
 

@@ -29,7 +29,7 @@ def effect(job: Job) -> None:
         file.write(f"{job.key('effect')}\n".encode())
 
 
-@queue("exits", key="number", timeout=timedelta(seconds=2), max_attempts=1)
+@queue("exits", key="number", timeout=timedelta(seconds=5), max_attempts=1)
 def exits(work: Work, job: Job) -> None:
     """Ends the process without a word."""
     if work.deadly:
@@ -37,7 +37,7 @@ def exits(work: Work, job: Job) -> None:
     effect(job)
 
 
-@queue("hangs", key="number", timeout=timedelta(seconds=2), max_attempts=1)
+@queue("hangs", key="number", timeout=timedelta(seconds=5), max_attempts=1)
 def hangs(work: Work, job: Job) -> None:
     """Sleeps past the hard timeout, deaf to the interruption."""
     while work.deadly:
@@ -48,14 +48,14 @@ def hangs(work: Work, job: Job) -> None:
     effect(job)
 
 
-@queue("hogs", key="number", timeout=timedelta(seconds=2), max_attempts=1)
+@queue("hogs", key="number", timeout=timedelta(seconds=5), max_attempts=1)
 def hogs(work: Work, job: Job) -> None:
     """Exhausts its memory, and the process with it."""
     if work.deadly:
         hoard = []
         try:
             while True:
-                hoard.append(bytearray(16 * 2**20))
+                hoard.append(bytes(64 * 2**20))
         except MemoryError:
             os.abort()  # as the kernel's killer does it: no handler, no finally
     effect(job)
@@ -80,6 +80,6 @@ if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     chosen = CULPRITS[sys.argv[1]]
     if chosen.name == "hogs":
-        resource.setrlimit(resource.RLIMIT_AS, (1024 * 2**20, 1024 * 2**20))
+        resource.setrlimit(resource.RLIMIT_AS, (768 * 2**20, 768 * 2**20))
     event = json.load(sys.stdin)
-    print(json.dumps(chosen(event, Context(chosen.options.timeout.total_seconds()))))
+    sys.stdout.write(json.dumps(chosen(event, Context(chosen.options.timeout.total_seconds()))))

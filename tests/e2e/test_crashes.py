@@ -28,7 +28,8 @@ from tests.contracts.stores import ROOT, ministack
 from tests.e2e import culprits
 from tests.e2e.culprits import CULPRITS, Work
 
-#: Seconds: as deployed, so that a lease has ended before its message comes again, also on a busy machine.
+#: Seconds: longer than a lease (timeout and margin) with room for a slow start of the process, and shorter than the
+#: deployed 6 × timeout, since the test waits for it three times.
 VISIBILITY = 12
 BATCH = [Work(number=number, deadly=number == 3) for number in range(10)]
 
@@ -79,6 +80,11 @@ class Mapping:
             else:
                 time.sleep(0.3)
         raise AssertionError(f"not quiet: {self.told[-5:]}")
+
+    def story(self) -> str:
+        """What was told of each delivery, for a failing test."""
+        fields = ("operation", "receive_count", "outcome", "phase", "state", "fence", "detail")
+        return "\n".join(" ".join(f"{line.get(name)}" for name in fields) for line in self.told)
 
     def dead_letters(self) -> list[Work]:
         found = self.sqs.receive_message(QueueUrl=self.dead, MaxNumberOfMessages=10).get("Messages", [])
@@ -151,7 +157,7 @@ def test_a_message_that_kills_its_process_is_poison_and_its_nine_neighbours_succ
     effects = Counter(mapping.effects.read_text().split())
     assert set(effects) == {mapping.handler.first_job(work).key("effect") for work in healthy}
     assert max(effects.values()) <= 2
-    assert max(mapping.receives[work.number] for work in healthy) <= 3
+    assert max(mapping.receives[work.number] for work in healthy) <= 3, mapping.story()
     condemned = mapping.operation(BATCH[3])
     assert (condemned.state, condemned.code) == (State.PERMANENTLY_FAILED, "crash.poison")
     assert mapping.dead_letters() == [BATCH[3]]

@@ -187,6 +187,18 @@ def test_v6_suspects_run_last_and_those_with_the_fewest_marks_first() -> None:
         assert told.numbers == ["fresh", "bystander", "culprit"]
 
 
+def test_v6_what_has_ended_well_is_deleted_before_a_suspect_runs() -> None:
+    """A suspect that dies takes the answer to Lambda with it; its neighbours must not be received once more for that."""
+    with world(KIOSK) as made, script() as told:
+        alone = made.event(plain, TICKET)
+        crash(made, plain, alone)
+        fresh = made.event(plain, Ticket(number="2"))
+        deleted: list[list[str]] = []
+        told.act = lambda ticket, job: deleted.append(list(made.queues.deleted))
+        assert ids(plain({"Records": [*redeliver(alone)["Records"], *fresh["Records"]]}, None)) == []
+        assert deleted == [[], [fresh["Records"][0]["receiptHandle"]]]
+
+
 def test_v6_two_confirmed_crashes_are_poison_and_never_run_again() -> None:
     with world(KIOSK) as made, script() as told:
         event = made.event(plain, TICKET)

@@ -48,6 +48,21 @@ class SQSQueues:
                 refused += [Refused(int(failed["Id"]), str(failed.get("Code"))) for failed in answer.get("Failed", ())]
         return refused
 
+    def delete(self, handler: str, receipt_handles: Sequence[str]) -> Sequence[Refused]:
+        """See `Queues.delete`."""
+        url = self._url_of(handler)
+        refused: list[Refused] = []
+        for start in range(0, len(receipt_handles), BATCH_CALL):
+            chunk = receipt_handles[start : start + BATCH_CALL]
+            entries = [{"Id": str(start + offset), "ReceiptHandle": handle} for offset, handle in enumerate(chunk)]
+            try:
+                answer = self._client.delete_message_batch(QueueUrl=url, Entries=entries)
+            except AWS_ERRORS as error:
+                refused += [Refused(start + offset, reason(error)) for offset in range(len(entries))]
+            else:
+                refused += [Refused(int(failed["Id"]), str(failed.get("Code"))) for failed in answer.get("Failed", ())]
+        return refused
+
     def send(self, handler: str, messages: Sequence[Outgoing]) -> Sequence[Refused]:
         """See `Queues.send`."""
         url = self._url_of(handler)

@@ -13,16 +13,23 @@ from surehand.queues import Outgoing, Visibility
 class RecordingQueues:
     """The `Queues` of a test in which nothing is delivered by itself.
 
-    `sent` maps a handler's name to its messages; `hidden` maps receipt handles to the visibility that was set last.
+    `sent` maps a handler's name to its messages; `hidden` maps receipt handles to the visibility that was set last;
+    `deleted` lists those of the messages that were deleted before the answer.
     """
 
     def __init__(self) -> None:
         self.sent: dict[str, list[Outgoing]] = defaultdict(list)
         self.hidden: dict[str, timedelta] = {}
+        self.deleted: list[str] = []
 
     def set_visibility(self, handler: str, changes: Sequence[Visibility]) -> Sequence[Refused]:  # noqa: ARG002
         """See `Queues.set_visibility`."""
         self.hidden |= {change.receipt_handle: change.wait for change in changes}
+        return ()
+
+    def delete(self, handler: str, receipt_handles: Sequence[str]) -> Sequence[Refused]:  # noqa: ARG002
+        """See `Queues.delete`."""
+        self.deleted += receipt_handles
         return ()
 
     def send(self, handler: str, messages: Sequence[Outgoing]) -> Sequence[Refused]:

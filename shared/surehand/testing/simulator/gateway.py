@@ -43,6 +43,24 @@ class SimulatedQueues:
                 refused.append(Refused(index, refusal.code))
         return refused
 
+    def delete(self, handler: str, receipt_handles: Sequence[str]) -> Sequence[Refused]:
+        """As `Queues.delete`: returns what was refused and never raises for it."""
+        try:
+            with self._crossings.cross("queue.delete", handler, error=_CallFailed):
+                return self._delete(self._of(handler), receipt_handles)
+        except _CallFailed:
+            return [Refused(index, "RequestTimeout") for index in range(len(receipt_handles))]
+
+    @staticmethod
+    def _delete(queue: Queue, receipt_handles: Sequence[str]) -> list[Refused]:
+        refused = []
+        for index, handle in enumerate(receipt_handles):
+            try:
+                queue.delete(handle)
+            except Denied as refusal:
+                refused.append(Refused(index, refusal.code))
+        return refused
+
     def send(self, handler: str, messages: Sequence[Outgoing]) -> Sequence[Refused]:
         """As `Queues.send`: returns what SQS did not accept.
 
