@@ -7,6 +7,12 @@ import typer
 from surehand_cli.dlq.verbs.export import export
 from surehand_cli.dlq.verbs.list import list_letters
 from surehand_cli.dlq.verbs.ls import ls
+from surehand_cli.dlq.verbs.park import park
+from surehand_cli.dlq.verbs.plan import plan
+from surehand_cli.dlq.verbs.purge import purge
+from surehand_cli.dlq.verbs.redrive import redrive
+from surehand_cli.dlq.verbs.report import report
+from surehand_cli.dlq.verbs.resume import resume
 from surehand_cli.dlq.verbs.show import show
 from surehand_cli.dlq.verbs.snapshot import snapshot
 from surehand_cli.dlq.verbs.stats import stats
@@ -33,3 +39,9 @@ app.command("stats")(stats)
 app.command("list")(list_letters)
 app.command("show")(show)
 app.command("export")(export)
+app.command("plan")(plan)
+app.command("redrive")(redrive)
+app.command("resume")(resume)
+app.command("report")(report)
+app.command("park")(park)
+app.command("purge")(purge)

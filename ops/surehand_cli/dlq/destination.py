@@ -7,12 +7,12 @@ entries and 1 MiB together; an answer of 200 may hold failed entries).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from surehand.declare.limits import LARGEST_MESSAGE
-from surehand_cli.dlq.foreign import foreign
+from surehand_cli.dlq.foreign import Foreign, foreign
 from surehand_cli.dlq.letter import Letter
 
 #: How often entries that SQS refused for a fault of its own are sent again.
@@ -25,6 +25,10 @@ class Sent:
 
     moves: dict[str, str | None] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+
+
+#: Says what a letter of another service carries, or None for an ordinary letter.
+Unwrap = Callable[[Letter], Foreign | None]
 
 
 class Destination(Protocol):
@@ -49,8 +53,8 @@ class Nowhere:
 class ToQueue:
     """A queue of SQS."""
 
-    def __init__(self, client: Any, url: str, *, fifo: bool, run: str, unwrap: bool = False) -> None:
-        """*unwrap* delivers what a foreign letter carries instead of its own body and attributes."""
+    def __init__(self, client: Any, url: str, *, fifo: bool, run: str, unwrap: Unwrap = lambda _: None) -> None:
+        """*unwrap* recognises foreign letters, of which only what they carry is delivered."""
         self._client = client
         self._url = url
         self._fifo = fifo
@@ -111,7 +115,7 @@ class ToFunction:
         return done
 
 
-def outgoing(letter: Letter, *, fifo: bool, run: str, unwrap: bool = False) -> dict[str, Any]:
+def outgoing(letter: Letter, *, fifo: bool, run: str, unwrap: Unwrap = lambda _: None) -> dict[str, Any]:
     """Return the entry of a letter's copy: same body, attributes, group and trace.
 
     No attribute is added, since a message may have ten and the letter may have all of them. On FIFO the deduplication
@@ -119,7 +123,7 @@ def outgoing(letter: Letter, *, fifo: bool, run: str, unwrap: bool = False) -> d
     that a crash between send and record is absorbed.
     """
     body, attributes = letter.body or "", letter.attributes
-    if unwrap and (who := foreign(letter, served=False)) is not None:
+    if (who := unwrap(letter)) is not None:
         body, attributes = who.payload or "", {}
     entry: dict[str, Any] = {"MessageBody": body}
     if attributes:

@@ -190,7 +190,7 @@ def changed(plan: Plan, present: Mapping[str, Known], now: datetime) -> Sequence
     found: Counter[str] = Counter()
     for one in plan.letters:
         known = present.get(one.id)
-        if known is None or known.operation is None:
+        if known is None or known.operation is None or one.verdict == Verdict.CONFLICT:
             continue
         operation = known.operation
         if known.verdict in (Verdict.APPLIED, Verdict.CANCELED):

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from surehand import Handler
-from surehand.declare import dead_letter_queue_name
+from surehand.declare import dead_letter_queue_name, queue_name
 from surehand_cli.account.place import Place
 from surehand_cli.problem import Problem
 
@@ -94,7 +94,18 @@ def dead_letter_queue(place: Place, text: str) -> DeadLetterQueue:
         text = dead_letter_queue_name(place.service.name, place.stage, handlers[text])
     client = place.account.client("sqs")
     queue = described(client, queue_url(client, text))
-    return DeadLetterQueue(queue=queue, handler=names.get(queue.name), sources=tuple(_sources(client, queue)))
+    if queue.name in names:
+        return DeadLetterQueue(queue=queue, handler=names[queue.name], sources=tuple(_sources(client, queue)))
+    parked = {parked_name(name): handler for name, handler in names.items()}
+    if (handler := parked.get(queue.name)) is not None:
+        source = described(client, queue_url(client, queue_name(place.service.name, place.stage, handler)))
+        return DeadLetterQueue(queue=queue, handler=handler, sources=(source,))
+    return DeadLetterQueue(queue=queue, handler=None, sources=tuple(_sources(client, queue)))
+
+
+def parked_name(name: str) -> str:
+    """Return the name of the queue in which letters of a dead-letter queue are parked."""
+    return f"{name.removesuffix('.fifo')}-parked" + (".fifo" if name.endswith(".fifo") else "")
 
 
 def queue_url(client: Any, text: str) -> str:

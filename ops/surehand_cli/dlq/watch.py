@@ -10,7 +10,7 @@ from surehand_cli.account.waiting import Waiting
 from surehand_cli.dlq.breaker import Breaker
 from surehand_cli.dlq.known import NO_OPS
 from surehand_cli.dlq.moving import Record
-from surehand_cli.dlq.outcome import outcome, records_of
+from surehand_cli.dlq.outcome import Outcome, outcome, records_of
 from surehand_cli.dlq.progress import Became, Mail, Step
 
 #: Between two looks; the wait doubles up to the longest while nothing changes.
@@ -22,7 +22,10 @@ _BETWEEN = timedelta(seconds=1)
 
 
 class Watch:
-    """Asks the ledger about letters, and writes what it learns into the journal."""
+    """Asks the ledger about letters, and writes what it learns into the journal.
+
+    Without a ledger to ask, a letter that was moved has simply been moved.
+    """
 
     def __init__(self, ledger: Ledger | None, record: Record, *, breaker: Breaker, waiting: Waiting) -> None:
         self._ledger = ledger
@@ -50,7 +53,8 @@ class Watch:
             LedgerUnavailable: The ledger could not be read.
         """
         gone = [mail for mail in self._record.progress.mail.values() if mail.step is Step.GONE and mail.became is None]
-        self._ask(gone)
+        if self._ledger is not None:
+            self._ask(gone)
 
     def until_known(
         self,
@@ -105,7 +109,8 @@ class Watch:
             ids = list(dict.fromkeys(one for mail in part for one in records_of(mail)))
             records = self._ledger.read(ids) if self._ledger is not None and ids else {}
             for mail in part:
-                if (said := outcome(mail, records)) is not None:
+                said = outcome(mail, records) if self._ledger is not None else Outcome(Became.MOVED)
+                if said is not None:
                     changed += self._learn(mail, said.became, said.record)
         return changed
 
