@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from json import dumps as encode
 
+from bench.faults.soak import Tally, soak
 from bench.figures import Figure
 from bench.machine import machine
 from bench.speed.cold import cold
@@ -24,6 +27,8 @@ def main(arguments: list[str]) -> int:
     done = 0
     if asked.what in ("all", "versus"):
         done |= versus(asked.only, json=asked.json, write=asked.write)
+    if asked.what in ("all", "faults"):
+        done |= faults(asked.messages, seed=asked.seed, workers=asked.workers, json=asked.json)
     if asked.what in ("all", "speed"):
         done |= speed(asked.only, runs=asked.runs, json=asked.json)
     return done
@@ -54,12 +59,29 @@ def versus(names: Sequence[str], *, json: bool, write: bool) -> int:
     return 0 if all(row.surehand.held or row.schedule.conceded for row in rows) else 1
 
 
+def faults(messages: int, *, seed: int, workers: int, json: bool) -> int:
+    """Run the soak and print its tally; 0 if everything was kept that is promised."""
+    tally = Tally()
+    for tally in soak(messages, seed=seed, workers=workers):
+        if not json:
+            print(
+                f"\r{tally.messages} messages, {tally.deliveries} deliveries, {tally.seconds:.0f} s", end="", flush=True
+            )
+    if not json:
+        print()
+    print(encode({"figure": "faults", "seed": seed, **tally.told()}, indent=None if json else 2))
+    return 0 if tally.kept else 1
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("all", "speed", "versus"), default="all")
+    parser.add_argument("what", nargs="?", choices=("all", "speed", "versus", "faults"), default="all")
     parser.add_argument("--only", action="append", default=[], help="one figure or schedule; may be repeated")
     parser.add_argument("--runs", type=int, default=15, help="repetitions of each measurement (15)")
     parser.add_argument("--json", action="store_true", help="one JSON object for each figure or schedule")
+    parser.add_argument("--messages", type=int, default=20_000, help="of the fault soak (20,000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the fault soak (1)")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of the fault soak")
     parser.add_argument("--write", action="store_true", help="write the page in docs/ too")
     return parser
 

@@ -177,6 +177,6 @@ FAILURES = (
         happens="The store does not answer for a minute while a batch of ten arrives.",
         must_hold="The batch is handed back before the function's timeout; all ten are charged once in the end.",
         run=store_away,
-        note="An unanswered call takes 3.5 s here, the client's retries included; Powertools makes one for each record.",
+        note="An unanswered call takes 3.5 s here, the client's retries included; Powertools makes one a record.",
     ),
 )
