@@ -142,7 +142,19 @@ def _build() -> Ports:
         retention=_retention(),
         version=version,
         group_commit=writes == "batch",
+        fetch=_fetch(),
     )
+
+
+def _fetch() -> Any:
+    """Return what fetches the large bodies of webhooks; None on a function that receives none."""
+    bucket = os.environ.get(derived.BODIES)
+    if not bucket:
+        return None
+    from surehand.aws import clients
+    from surehand.aws.claims import S3Bodies
+
+    return S3Bodies(clients.Later(lambda: clients.client("s3", clients.QUEUES)), bucket).fetch
 
 
 def _queues() -> Any:
@@ -193,4 +205,12 @@ def _left(context: Any, timeout: timedelta) -> timedelta:
     return timedelta(milliseconds=max(0, remaining()))
 
 
-_READ = (derived.TABLE, derived.WRITES, derived.VERSION, derived.LEDGER_RETENTION, "AWS_ENDPOINT_URL", "AWS_REGION")
+_READ = (
+    derived.TABLE,
+    derived.WRITES,
+    derived.VERSION,
+    derived.LEDGER_RETENTION,
+    derived.BODIES,
+    "AWS_ENDPOINT_URL",
+    "AWS_REGION",
+)

@@ -56,9 +56,18 @@ def outgoing(handler: Handler[Any], payload: Any, *, delay: timedelta = timedelt
     identity = handler.identify(handler.payload.validate(body), body)
     if not handler.options.fifo:
         group = None if identity.tenant is None else group_id(identity.tenant)
-        return Outgoing(body=body.decode(), group=group, delay=delay)
+        return Outgoing(body=_text(handler, body), group=group, delay=delay)
     parts = [part for part in (identity.tenant, identity.group) if part is not None]
     return Outgoing(body=body.decode(), group=group_id(*parts), deduplication=uuid.uuid4().hex)
+
+
+def _text(handler: Handler[Any], body: bytes) -> str:
+    """Return the message body: the payload itself, or the envelope that a webhook's handler expects around it."""
+    if handler.options.webhook is None:
+        return body.decode()
+    from surehand.declare.verified import by_hand
+
+    return by_hand(handler, handler.options.webhook, body)
 
 
 def group_id(*parts: str) -> str:

@@ -41,7 +41,7 @@ class _Models(Loader):
 
     def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002 - botocore's signature
         """Return the services that this package uses."""
-        return ["dynamodb", "sqs"]
+        return ["dynamodb", "s3", "secretsmanager", "sqs"]
 
 
 @lru_cache(maxsize=1)

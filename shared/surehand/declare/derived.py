@@ -10,26 +10,16 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
+from surehand import variables
 from surehand.declare import limits
 from surehand.declare.handler import Handler
 from surehand.errors import DeclarationError
 
-#: Version of the contract of names and variables.
-CONTRACT = 1
-
-SERVICE = "SUREHAND_SERVICE"
-STAGE = "SUREHAND_STAGE"
-HANDLER = "SUREHAND_HANDLER"
-TABLE = "SUREHAND_TABLE"
-#: Prefix of the variables with queue URLs, one for the handler's own queue and one for each that it sends to.
-QUEUE = "SUREHAND_QUEUE_"
-#: "batch" (PartiQL, group commit) or "single" (one conditional UpdateItem each). Default: batch inside Lambda, single
-#: elsewhere, since moto does not emulate PartiQL writes.
-WRITES = "SUREHAND_WRITES"
-#: What is deployed, for log lines and ledger items; Lambda's own function version if unset.
-VERSION = "SUREHAND_VERSION"
-#: Seconds after which the ledger forgets an operation.
-LEDGER_RETENTION = "SUREHAND_LEDGER_RETENTION"
+CONTRACT = variables.CONTRACT
+SERVICE, STAGE, HANDLER, VERSION = variables.SERVICE, variables.STAGE, variables.HANDLER, variables.VERSION
+TABLE, WRITES, LEDGER_RETENTION = variables.TABLE, variables.WRITES, variables.LEDGER_RETENTION
+QUEUE, queue_variable = variables.QUEUE, variables.queue_variable
+SOURCES, BODIES = variables.SOURCES, variables.BODIES
 
 #: The ledger's key attributes, TTL attribute and sparse index.
 TABLE_KEYS = ("id", "part")
@@ -69,14 +59,19 @@ def table_name(service: str, stage: str) -> str:
     return f"{service}-{stage}-ledger"
 
 
+def schedule_group_name(service: str, stage: str) -> str:
+    """Return the name of a service's schedule group. Each schedule in it has its function's name."""
+    return f"{service}-{stage}"
+
+
+def tick_dead_letter_queue_name(service: str, stage: str) -> str:
+    """Return the name of the queue for ticks that EventBridge Scheduler could not deliver."""
+    return f"{service}-{stage}-ticks-dlq"
+
+
 def lambda_handler(handler: Handler[Any]) -> str:
     """Return what Lambda's `Handler` setting must say, such as `handlers.orders.charge_order`."""
     return f"{handler.__module__}.{handler.__name__}"
-
-
-def queue_variable(name: str) -> str:
-    """Return the variable that holds the URL of the queue of the handler called *name*."""
-    return QUEUE + name.upper().replace("-", "_")
 
 
 def visibility_timeout(handler: Handler[Any]) -> timedelta:

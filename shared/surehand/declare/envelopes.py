@@ -20,10 +20,15 @@ from surehand.delivery import Delivery
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """The payload's JSON and what the envelope says of it, for `job.attributes`."""
+    """The payload's JSON and what the envelope says of it, for `job.attributes`.
 
-    body: str
+    *key* and *tenant* are what a webhook's envelope names; a declared field takes their place.
+    """
+
+    body: str | bytes
     attributes: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+    tenant: str | None = None
 
 
 def unwrap(envelope: Envelope, delivery: Delivery) -> Unwrapped:

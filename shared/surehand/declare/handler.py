@@ -111,16 +111,20 @@ class Handler(Generic[P]):
 
         entrypoint.send(self, payloads, delay)
 
-    def identify(self, payload: P, body: str | bytes) -> Identity:
+    def identify(self, payload: P, body: str | bytes, *, key: str | None = None, tenant: str | None = None) -> Identity:
         """Return the operation that a validated payload belongs to.
+
+        *key* and *tenant* are what the trigger names; declared fields take their place. A webhook's payload without
+        its envelope has the key that the scheme's rule gives to its body.
 
         Raises:
             NoKey: A key, tenant or group field is missing, empty or of a type that cannot name an operation.
             Exception: Whatever a key function of the user's own raises.
         """
-        tenant = self._text(payload, self.options.tenant, "tenant")
+        if self.options.tenant is not None:
+            tenant = self._text(payload, self.options.tenant, "tenant")
         return Identity(
-            operation=operation_id(self.name, tenant, self._key_parts(payload)),
+            operation=operation_id(self.name, tenant, self._key_parts(payload, body, key)),
             tenant=tenant,
             group=self._text(payload, self.options.group, "group"),
             fingerprints=(fingerprint(body), fingerprint(self.payload.declared(payload))),
@@ -142,8 +146,10 @@ class Handler(Generic[P]):
             sent_at=now,
         )
 
-    def _key_parts(self, payload: P) -> tuple[str | int | bool, ...]:
-        key = self.options.key
+    def _key_parts(self, payload: P, body: str | bytes, named: str | None) -> tuple[str | int | bool, ...]:
+        key, receiving = self.options.key, self.options.webhook
+        if key is None and receiving is not None:
+            return (named if named is not None else receiving.key_of(self.name, body),)
         if key is None:
             raise DeclarationError(
                 f"Handler '{self.name}' has no key; a {self.trigger} handler's trigger must give one."

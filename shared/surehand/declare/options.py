@@ -7,13 +7,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from surehand.backoff import Backoff
 from surehand.declare import limits
 from surehand.declare.identity import Fields
 from surehand.declare.timing import Timing
 from surehand.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from surehand.declare.receiving import Receiving  # only webhook handlers pay for importing it
 
 Envelope = Literal["none", "sns", "eventbridge"]
 #: What to do with an operation whose effect is unknown; a callable asks the provider: True applied, False not
@@ -44,6 +47,7 @@ class Options:
     retention: timedelta = timedelta(days=4)
     memory: int = 512
     timing: Timing | None = None
+    webhook: Receiving | None = None
 
     @property
     def fifo(self) -> bool:

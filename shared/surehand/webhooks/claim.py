@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 
 from surehand.webhooks.envelope import Envelope, encode, inline, stored
 from surehand.webhooks.ports import Stored
@@ -41,8 +41,8 @@ class Claim:
         return encode(self.envelope, stored(where))
 
 
-def plan_body(envelope: Envelope, *, largest: int = LARGEST_MESSAGE) -> Inline | Claim:
-    """Decide how an event travels. *largest* is in bytes of message body, which is ASCII."""
+def plan_body(envelope: Envelope, *, now: datetime, largest: int = LARGEST_MESSAGE) -> Inline | Claim:
+    """Decide how an event travels. *now* is aware; *largest* is in bytes of message body, which is ASCII."""
     plain = inline(envelope.body)
     # A text of n characters is never shorter than n in JSON, so the large ones need not be written to be measured.
     if len(plain["data"]) <= largest:
@@ -54,5 +54,5 @@ def plan_body(envelope: Envelope, *, largest: int = LARGEST_MESSAGE) -> Inline |
         text = encode(envelope, {"encoding": "gzip+base64", "data": base64.b64encode(packed).decode("ascii")})
         if len(text) <= largest:
             return Inline(text, "gzip+base64")
-    day = envelope.received_at.astimezone(UTC)
+    day = now.astimezone(UTC)
     return Claim(envelope, f"{envelope.source}/{day:%Y/%m/%d}/{envelope.sha256}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields
 from datetime import timedelta
 from typing import Any
@@ -19,8 +19,8 @@ from surehand.webhooks.scheme import Answer, Scheme
 from surehand.webhooks.source import Source, index
 from surehand.webhooks.table import SCHEMES
 
-#: Never needed at run time.
-_LEFT_OUT = frozenset({"source", "verifier"})
+#: Not needed at run time, or (the queue's URL) found in a variable of its own.
+_LEFT_OUT = frozenset({"source", "verifier", "queue"})
 
 
 def dump_sources(sources: Iterable[Source], *, verifiers: Mapping[str, str] | None = None) -> str:
@@ -32,15 +32,15 @@ def dump_sources(sources: Iterable[Source], *, verifiers: Mapping[str, str] | No
     return json.dumps([_dump_source(source, verifiers or {}) for source in sources], separators=(",", ":"))
 
 
-def load_sources(text: str) -> Mapping[str, Source]:
-    """Return the sources by name.
+def load_sources(text: str, queue_of: Callable[[str], str]) -> Mapping[str, Source]:
+    """Return the sources by name. *queue_of* returns the URL of a source's queue.
 
     Raises:
         ConfigurationError: The text is not what `dump_sources` writes.
         DeclarationError: A source contradicts itself, or needs `surehand[crypto]`.
     """
     try:
-        return index([_load_source(value) for value in json.loads(text)])
+        return index([_load_source(value, queue_of) for value in json.loads(text)])
     except (ValueError, TypeError, KeyError, AttributeError, ImportError) as error:
         raise ConfigurationError(f"the webhook sources cannot be read: {type(error).__name__}") from error
 
@@ -85,9 +85,9 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _load_source(value: dict[str, Any]) -> Source:
+def _load_source(value: dict[str, Any], queue_of: Callable[[str], str]) -> Source:
     given = {name: _rich(plain) for name, plain in value.items() if name != "scheme"}
-    return Source(scheme=_load_scheme(value["scheme"]), **given)
+    return Source(scheme=_load_scheme(value["scheme"]), queue=queue_of(value["name"]), **given)
 
 
 def _load_scheme(value: str | dict[str, Any]) -> Scheme:

@@ -37,12 +37,13 @@ LONGEST_ATTRIBUTE = 256
 class Envelope:
     """One verified webhook event. Moments are aware datetimes; *body* is the bytes that were verified.
 
-    *attempt* is the sender's own count of retries, if it tells. *drained* marks what came in while the source drained.
+    *received_at* is None for an event that was sent by hand. *attempt* is the sender's own count of retries, if it
+    tells. *drained* marks what came in while the source drained.
     """
 
     source: str
     tenant: str | None
-    received_at: datetime
+    received_at: datetime | None
     request_id: str
     identity: Identity
     attempt: int | None = None

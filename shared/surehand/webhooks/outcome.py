@@ -90,6 +90,9 @@ class Outcome:
             "Received": True,
             "Accepted": self.kind is Kind.STORED,
             "Rejected": self.kind is Kind.REJECTED,
+            # Apart, since many of them among the rejected mean that the secret has drifted.
+            "Mismatched": self.reason is Reason.BAD_SIGNATURE,
+            "Stale": self.reason in (Reason.STALE, Reason.FROM_THE_FUTURE),
             "Handshake": self.kind in (Kind.HANDSHAKE, Kind.PROBE),
             "Dropped": self.kind is Kind.DROPPED,
             "EnqueueFailed": self.failure in (Failure.QUEUE, Failure.STORE),

@@ -27,11 +27,11 @@ class Source:
     """Where one sender's requests arrive and go.
 
     *secret* is the name of the stored secret; `{tenant}` in it is replaced by the tenant, one of a closed list.
-    *queue* is the URL of the handler's queue. *url* is the public URL of `/hooks/{name}`, for schemes that sign it;
-    the tenant is appended. *tenants*: those that the path may name; None if it names none; `any` if any. Where they
-    share one secret, *tenant_in* names the signed place that must agree with the path. *drop_types* are answered with
-    success and not stored. *state*: `paused` answers 503, `drain` stores with a mark, `gone` answers 410, which makes
-    several senders unsubscribe. *largest* is the cap of the body in bytes.
+    *queue* is the URL of the handler's queue, which only the ingress knows. *url* is the public URL of
+    `/hooks/{name}`, for schemes that sign it; the tenant is appended. *tenants*: those that the path may name; None if
+    it names none; `any` if any. Where they share one secret, *tenant_in* names the signed place that must agree with
+    the path. *drop_types* are answered with success and not stored. *state*: `paused` answers 503, `drain` stores with
+    a mark, `gone` answers 410, which makes several senders unsubscribe. *largest* is the cap of the body in bytes.
 
     Raises:
         DeclarationError: It contradicts itself or its scheme, or the scheme needs `surehand[crypto]` and it is absent.
@@ -40,7 +40,7 @@ class Source:
     name: str
     scheme: Scheme
     secret: str
-    queue: str
+    queue: str = ""
     url: str | None = None
     tenants: frozenset[str] | Literal["any"] | None = None
     tenant_in: str = ""
@@ -65,8 +65,8 @@ class Source:
             return "url: without query string and fragment"
         if not 0 < self.largest <= LARGEST_BODY:
             return f"largest: 1 to {LARGEST_BODY} bytes"
-        if not self.secret or not self.queue:
-            return "secret, queue: both are needed"
+        if not self.secret:
+            return "secret: is needed"
         return self._tenant_problem()
 
     def _tenant_problem(self) -> str | None:

@@ -22,8 +22,8 @@ T = TypeVar("T")
 class EnvelopeError(Exception):
     """A message body that is no envelope, is of another version, or whose body is not the one that was verified.
 
-    *code* is the failure code: `input.envelope`, `input.envelope_version` or `input.envelope_digest`. The text never
-    holds a value of the message.
+    *code* is the failure code: `input.envelope`, `input.version` or `input.digest`. The text never holds a value of the
+    message.
     """
 
     def __init__(self, code: str, text: str) -> None:
@@ -31,14 +31,27 @@ class EnvelopeError(Exception):
         super().__init__(text)
 
 
+class BodyAway(Exception):
+    """The stored body cannot be fetched at the moment; its `__cause__` says why. The message must come again.
+
+    *key* and *tenant* are those of the envelope, so that its operation is known even so.
+    """
+
+    def __init__(self, key: str, tenant: str | None) -> None:
+        self.key = key
+        self.tenant = tenant
+        super().__init__("the stored body cannot be fetched")
+
+
 def decode(text: str, *, fetch: Fetch | None = None) -> Envelope:
     """Read a message body.
 
-    *fetch* returns the bytes of a claim check; whatever it raises leaves this function unchanged, because it may pass.
-    It must refuse buckets that are not its own.
+    *fetch* returns the bytes of a claim check. It must refuse buckets that are not its own, with an EnvelopeError, and
+    may raise anything else for what may pass.
 
     Raises:
         EnvelopeError: A permanent failure of this message.
+        BodyAway: *fetch* failed, or the body is stored and there is no *fetch*.
     """
     try:
         content = json.loads(text)
@@ -47,14 +60,15 @@ def decode(text: str, *, fetch: Fetch | None = None) -> Envelope:
     if not isinstance(content, dict):
         raise _broken("the message body is no object")
     if content.get("v") != VERSION:
-        raise EnvelopeError("input.envelope_version", f"only version {VERSION} of the envelope can be read")
+        raise EnvelopeError("input.version", f"only version {VERSION} of the envelope can be read")
     event, http, verify = (_get(content, name, dict) for name in ("event", "http", "verify"))
+    tenant, identity = _optional(content, "tenant", str), _identity(content, event)
     return Envelope(
         source=_get(content, "source", str),
-        tenant=_optional(content, "tenant", str),
-        received_at=_moment(_get(content, "received_at", str)),
+        tenant=tenant,
+        received_at=_maybe_moment(content, "received_at"),
         request_id=_get(content, "request_id", str),
-        identity=_identity(content, event),
+        identity=identity,
         attempt=_optional(event, "attempt", int),
         scheme=_get(verify, "scheme", str),
         key_id=_get(verify, "key_id", str),
@@ -64,7 +78,7 @@ def decode(text: str, *, fetch: Fetch | None = None) -> Envelope:
         content_type=_get(http, "content_type", str),
         headers=MappingProxyType(_get(http, "headers", dict)),
         drained=content.get("drained") is True,
-        body=_body(_get(content, "body", dict), fetch),
+        body=_body(_get(content, "body", dict), _claimed(fetch, identity, tenant)),
     )
 
 
@@ -80,19 +94,33 @@ def _identity(content: Mapping[str, Any], event: Mapping[str, Any]) -> Identity:
     )
 
 
-def _body(field: Mapping[str, Any], fetch: Fetch | None) -> bytes:
+def _claimed(fetch: Fetch | None, identity: Identity, tenant: str | None) -> Fetch:
+    """Return *fetch* with its failures under one name."""
+
+    def claim(where: Stored) -> bytes:
+        if fetch is None:
+            raise BodyAway(identity.key, tenant)
+        try:
+            return fetch(where)
+        except EnvelopeError:
+            raise
+        except Exception as error:
+            raise BodyAway(identity.key, tenant) from error
+
+    return claim
+
+
+def _body(field: Mapping[str, Any], fetch: Fetch) -> bytes:
     size, digest, encoding = _get(field, "size", int), _get(field, "sha256", str), field.get("encoding")
     if size < 0:
         raise _broken("the body's size is negative")
     if encoding == "s3":
-        if fetch is None:
-            raise _broken("the body is stored, and there is nothing to fetch it with")
         version = _optional(field, "version", str)
         body = fetch(Stored(bucket=_get(field, "bucket", str), key=_get(field, "key", str), version=version))
     else:
         body = _inline(encoding, _get(field, "data", str), size)
     if len(body) != size or hashlib.sha256(body).hexdigest() != digest:
-        raise EnvelopeError("input.envelope_digest", "the body is not the one that was verified")
+        raise EnvelopeError("input.digest", "the body is not the one that was verified")
     return body
 
 

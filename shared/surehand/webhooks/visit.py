@@ -166,7 +166,7 @@ class Visit:
 
     def _store(self, envelope: Envelope) -> None:
         """Store a large body first and then send the message, so that no message points at nothing."""
-        plan = plan_body(envelope)
+        plan = plan_body(envelope, now=self.now)
         self.outcome = replace(self.outcome, encoding="s3" if isinstance(plan, Claim) else plan.encoding)
         if isinstance(plan, Claim):
             with _failing(Failure.STORE):

@@ -10,6 +10,7 @@ from surehand.declare import Handler
 from surehand.delivery import Delivery, Unreadable
 from surehand.ledger import Operation
 from surehand.outcomes import OUTCOMES, Outcome
+from surehand.worker.receive import Away
 
 #: On a standard queue a message that is only waiting for SQS to move it comes back after this long: at 0 it would
 #: starve healthy messages behind a burst of bad ones (p99 10 s against 1.6 s in the protocol's arithmetic).
@@ -65,6 +66,21 @@ def through_outage(receive_count: int, random: Random) -> timedelta:
     doublings: int = 2 ** min(receive_count - 1, 16)
     ceiling = min(_OUTAGE_LONGEST, _OUTAGE_FIRST * doublings)
     return ceiling / 2 * (1 + random.random())
+
+
+def put_back(away: Away, random: Random) -> Ending:
+    """Return the ending of a message whose body cannot be fetched: unclaimed, and back after the storage's outage."""
+    return Ending(
+        index=away.index,
+        delivery=away.delivery,
+        outcome=Outcome.UNCLAIMED,
+        phase="validate",
+        operation_id=away.operation,
+        tenant=away.tenant,
+        code=away.code,
+        detail=away.detail,
+        wait=through_outage(away.delivery.receive_count, random),
+    )
 
 
 def until(moment: datetime | None, now: datetime) -> timedelta:

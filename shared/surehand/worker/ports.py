@@ -14,6 +14,7 @@ from surehand.worker.loop import EventLoop
 
 if TYPE_CHECKING:
     from surehand.declare import Handler
+    from surehand.webhooks.unwrap import Fetch
     from surehand.worker.endings import Ending
 
 
@@ -29,7 +30,8 @@ class Ports:
     """The outer world of an invocation.
 
     *retention* is how long the ledger knows an operation; *group_commit* settles in a thread of its own (not on FIFO,
-    where the next message waits for a durable outcome anyway); *loop* runs the coroutines of async handlers.
+    where the next message waits for a durable outcome anyway); *loop* runs the coroutines of async handlers; *fetch*
+    returns the large bodies of webhooks.
     """
 
     ledger: Ledger
@@ -42,6 +44,7 @@ class Ports:
     retention: timedelta
     version: str = ""
     group_commit: bool = True
+    fetch: Fetch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

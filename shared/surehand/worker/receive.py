@@ -6,13 +6,16 @@ Nothing that a record contains can stop its neighbours: whatever goes wrong in h
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from surehand.codes import code_of_type
-from surehand.declare import Handler, Identity, NoKey, NotValid
+from surehand.declare import Handler, Identity, NoKey, NotValid, operation_id
 from surehand.declare.envelopes import Unwrapped, scheduled, unwrap
 from surehand.delivery import Delivery, Unreadable
+
+if TYPE_CHECKING:
+    from surehand.webhooks.unwrap import Fetch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +50,44 @@ class Refused:
         return self.delivery.group
 
 
-def receive(handler: Handler[Any], records: Sequence[Delivery | Unreadable]) -> list[Message | Refused]:
-    """Turn records into messages, in order; each that cannot be is refused for itself."""
-    return [_receive(handler, index, record) for index, record in enumerate(records)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Away:
+    """A webhook whose large body cannot be fetched at the moment: nothing runs, and the message is put back.
+
+    *operation* is the id that its envelope names; None where the body must say. *detail* is a type of exception.
+    """
+
+    index: int
+    delivery: Delivery
+    operation: str | None
+    tenant: str | None
+    code: str = "provider.body"
+    detail: str = ""
 
 
-def _receive(handler: Handler[Any], index: int, record: Delivery | Unreadable) -> Message | Refused:
+def receive(
+    handler: Handler[Any], records: Sequence[Delivery | Unreadable], *, fetch: Fetch | None = None
+) -> list[Message | Refused | Away]:
+    """Turn records into messages, in order; each that cannot be is refused for itself.
+
+    *fetch* returns the large bodies of webhooks, which are stored beside the queue.
+    """
+    return [_receive(handler, index, record, fetch) for index, record in enumerate(records)]
+
+
+def _receive(
+    handler: Handler[Any], index: int, record: Delivery | Unreadable, fetch: Fetch | None
+) -> Message | Refused | Away:
     if isinstance(record, Unreadable):
         return Refused(index=index, delivery=record, phase="parse", code="input.malformed", detail=record.problem)
     phase = "validate"
     try:
-        timing = handler.options.timing
-        unwrapped = unwrap(handler.options.envelope, record) if timing is None else scheduled(timing.when, record)
+        unwrapped = _unwrapped(handler, record, fetch)
+        if isinstance(unwrapped, Away):
+            return replace(unwrapped, index=index)
         payload = handler.payload.validate(unwrapped.body)
         phase = "identify"
-        identity = handler.identify(payload, unwrapped.body)
+        identity = handler.identify(payload, unwrapped.body, key=unwrapped.key, tenant=unwrapped.tenant)
     except NotValid as error:
         return Refused(index=index, delivery=record, phase=phase, code=error.code, detail=str(error))
     except NoKey as error:
@@ -73,6 +99,28 @@ def _receive(handler: Handler[Any], index: int, record: Delivery | Unreadable) -
     return Message(
         index=index, delivery=record, payload=payload, identity=identity, attributes=_attributes(record, unwrapped)
     )
+
+
+def _unwrapped(handler: Handler[Any], record: Delivery, fetch: Fetch | None) -> Unwrapped | Away:
+    options = handler.options
+    if options.timing is not None:
+        return scheduled(options.timing.when, record)
+    if options.webhook is None:
+        return unwrap(options.envelope, record)
+    from surehand.declare.verified import verified  # only webhook handlers pay for importing it
+    from surehand.webhooks.unwrap import BodyAway
+
+    try:
+        return verified(handler, record, fetch)
+    except BodyAway as away:
+        known = options.key is None and options.tenant is None
+        return Away(
+            index=0,
+            delivery=record,
+            operation=operation_id(handler.name, away.tenant, (away.key,)) if known else None,
+            tenant=away.tenant,
+            detail=type(away.__cause__).__name__ if away.__cause__ is not None else "",
+        )
 
 
 def _attributes(record: Delivery, unwrapped: Unwrapped) -> Mapping[str, str]:

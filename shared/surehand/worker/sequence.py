@@ -10,9 +10,10 @@ from surehand.delivery import parse_event
 from surehand.worker.acknowledge import Response, response, set_visibilities
 from surehand.worker.attempts import Attempts
 from surehand.worker.deadline import reserve_for
+from surehand.worker.endings import put_back
 from surehand.worker.plan import claim_batch, ordered
 from surehand.worker.ports import Invocation, Ports
-from surehand.worker.receive import receive
+from surehand.worker.receive import Away, receive
 from surehand.worker.renewals import renew
 from surehand.worker.running import take_in_order, take_in_parallel
 from surehand.worker.settlers import GroupSettler, InlineSettler, Settler
@@ -36,8 +37,9 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     """
     fifo = handler.options.fifo
     records = parse_event(event)
-    received = receive(handler, records)
-    steps = ordered(claim_batch(handler, received, invocation=invocation, ports=ports), fifo=fifo)
+    received = receive(handler, records, fetch=ports.fetch)
+    known = [one for one in received if not isinstance(one, Away)]
+    steps = ordered(claim_batch(handler, known, invocation=invocation, ports=ports), fifo=fifo)
     settler = _settler(ports, fifo=fifo, several=len(steps) > 1)
     attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)
     stuck = False
@@ -49,7 +51,8 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
             take_in_order(attempts, steps, fifo=fifo)
     finally:
         settler.close()
-    endings = {**attempts.endings}
+    away = (put_back(one, ports.random) for one in received if isinstance(one, Away))
+    endings = {**attempts.endings, **{ending.index: ending for ending in away}}
     for renewed in renew(handler, list(endings.values()), ports=ports):
         endings[renewed.index] = renewed
     for late, code in set_visibilities(handler, ports.queues, list(endings.values())):

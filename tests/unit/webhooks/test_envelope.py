@@ -18,7 +18,7 @@ from surehand.webhooks.claim import LARGEST_MESSAGE, Claim, Inline, plan_body
 from surehand.webhooks.envelope import Envelope, attributes, encode, form_fields, inline
 from surehand.webhooks.identity import Identity
 from surehand.webhooks.ports import Stored
-from surehand.webhooks.unwrap import EnvelopeError, decode
+from surehand.webhooks.unwrap import BodyAway, EnvelopeError, decode
 from tests.unit.webhooks.samples import FORM, NOW
 
 
@@ -49,7 +49,7 @@ def envelope(body: bytes, **changed: Any) -> Envelope:
 
 
 def text_of(body: bytes) -> str:
-    plan = plan_body(envelope(body))
+    plan = plan_body(envelope(body), now=NOW)
     assert isinstance(plan, Inline)
     return plan.text
 
@@ -80,7 +80,7 @@ def test_every_field_comes_back():
 
 @pytest.mark.parametrize(("body", "encoding"), [(b"{}", "utf8"), ("ü\x00\n".encode(), "utf8"), (b"\xff\x00", "base64")])
 def test_text_stays_readable_and_other_bytes_become_base64(body, encoding):
-    plan = plan_body(envelope(body))
+    plan = plan_body(envelope(body), now=NOW)
 
     assert isinstance(plan, Inline)
     assert plan.encoding == encoding
@@ -88,7 +88,7 @@ def test_text_stays_readable_and_other_bytes_become_base64(body, encoding):
 
 def test_a_large_body_that_compresses_stays_in_the_message():
     body = json.dumps([{"id": n, "state": "open"} for n in range(30_000)]).encode()
-    plan = plan_body(envelope(body))
+    plan = plan_body(envelope(body), now=NOW)
 
     assert isinstance(plan, Inline)
     assert plan.encoding == "gzip+base64"
@@ -98,7 +98,7 @@ def test_a_large_body_that_compresses_stays_in_the_message():
 
 def test_a_large_body_that_does_not_compress_is_claimed_by_a_key_of_source_day_and_digest():
     body = os.urandom(300_000)
-    plan = plan_body(envelope(body))
+    plan = plan_body(envelope(body), now=NOW)
 
     assert isinstance(plan, Claim)
     assert plan.key == f"s/2026/11/29/{envelope(body).sha256}"
@@ -109,33 +109,35 @@ def test_a_large_body_that_does_not_compress_is_claimed_by_a_key_of_source_day_a
 
 def test_no_message_is_longer_than_planned():
     for size in range(150_000, 160_000, 1_000):
-        plan = plan_body(envelope(os.urandom(size)))
+        plan = plan_body(envelope(os.urandom(size)), now=NOW)
         assert isinstance(plan, Claim) or len(plan.text) <= LARGEST_MESSAGE
 
 
 def test_a_claimed_body_that_is_not_the_verified_one_is_refused():
-    plan = plan_body(envelope(os.urandom(300_000)))
+    plan = plan_body(envelope(os.urandom(300_000)), now=NOW)
     assert isinstance(plan, Claim)
     message = plan.message(Stored(bucket="b", key=plan.key))
 
     with pytest.raises(EnvelopeError) as caught:
         decode(message, fetch=lambda _: os.urandom(300_000))
-    assert caught.value.code == "input.envelope_digest"
+    assert caught.value.code == "input.digest"
 
 
 def test_a_store_that_is_away_is_no_failure_of_the_message():
-    plan = plan_body(envelope(os.urandom(300_000)))
+    plan = plan_body(envelope(os.urandom(300_000)), now=NOW)
     assert isinstance(plan, Claim)
 
     def fetch(_: Stored) -> bytes:
         raise ConnectionError
 
-    with pytest.raises(ConnectionError):
+    with pytest.raises(BodyAway) as caught:
         decode(plan.message(Stored(bucket="b", key=plan.key)), fetch=fetch)
+    assert isinstance(caught.value.__cause__, ConnectionError)
+    assert (caught.value.key, caught.value.tenant) == ("s#evt_1", None)
 
 
 def test_another_version_is_a_failure_and_never_a_drop():
-    assert broken({"v": 2}).code == "input.envelope_version"
+    assert broken({"v": 2}).code == "input.version"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_what_is_no_envelope_at_all_is_refused(text):
 
 @pytest.mark.parametrize("body", [{"data": '{"a":2}'}, {"size": 8}, {"sha256": "0" * 64}])
 def test_a_body_that_was_changed_on_the_way_is_refused(body):
-    assert broken({}, body=body).code == "input.envelope_digest"
+    assert broken({}, body=body).code == "input.digest"
 
 
 def test_a_message_unfolds_to_no_more_than_it_announces():
@@ -178,7 +180,7 @@ def test_a_message_unfolds_to_no_more_than_it_announces():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert error.code == "input.envelope_digest"
+    assert error.code == "input.digest"
     assert peak < 5_000_000
 
 
