@@ -6,30 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from surehand.declare import Handler
 from surehand.delivery import RENEWALS
 from surehand.ledger import Operation
-from surehand.states import FINAL, HELD, State, legal
+from surehand.states import FINAL, HELD, State
+from surehand.testing.at_rest import Broken, faults_at_rest
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.simulator import Invocation, Message, Queue, Simulation
 from surehand.worker.context import current
 
 #: How many bodies' operations are remembered.
 _REMEMBERED = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """One promise that did not hold, and what was seen instead."""
-
-    promise: str
-    seen: str
-
-    def __str__(self) -> str:
-        return f"{self.promise}: {self.seen}"
 
 
 @dataclass(slots=True)
@@ -57,8 +46,9 @@ class _Watched:
     #: Roots of messages sent, that are not yet known to be done: root → operation.
     open: dict[str, str | None] = field(default_factory=dict)
     expired: set[str] = field(default_factory=set)
+    #: Ids of redriven messages and of their renewals.
     redriven: set[str] = field(default_factory=set)
-    #: Ids of messages that the engine itself has sent again (P7), unless for one that was redriven.
+    #: Ids of all other messages that the engine itself has sent again (P7).
     renewals: set[str] = field(default_factory=set)
 
 
@@ -93,6 +83,11 @@ class Witness:
 
         return awaited if handler.is_async else plain
 
+    def decided(self, operation: str) -> None:
+        """Take note that an operator has decided about an operation, so that a run after an unknown one is meant."""
+        self.runs[operation].unknown = False
+        self.runs[operation].returned = None
+
     # ---- while it happens -------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -112,7 +107,8 @@ class Witness:
             self._break("a failed operation waits for an operator", f"{operation} ran again under its own renewal")
         elif item.attempts >= handler.options.max_attempts:
             self._break("no more than max_attempts", f"{operation} ran for the {item.attempts + 1}th time")
-        if runs.unknown and handler.options.on_unknown == "hold" and not _revived(item):
+        decided = message_id in self._watched[handler.name].redriven or _revived(item)
+        if runs.unknown and handler.options.on_unknown == "hold" and not decided:
             self._break("an unknown effect waits for an operator", f"{operation} ran again after it was cut short")
         if runs.returned is not None and not (runs.returned.faults or runs.returned.timed_out):
             self._break("what has ended is not run again", f"{operation} had returned, and nothing went wrong after it")
@@ -161,8 +157,7 @@ class Witness:
                 self.runs[operation].unknown = False
             if why == "sent" and RENEWALS in message.attributes:
                 _, origin, _ = message.attributes[RENEWALS]["StringValue"].split("/")
-                if origin not in watched.redriven:
-                    watched.renewals.add(message.id)
+                (watched.redriven if origin in watched.redriven else watched.renewals).add(message.id)
             if why == "sent" and message.group is not None and watched.queue.fifo and operation is not None:
                 lane = watched.lanes[message.group]
                 if operation not in lane:
@@ -217,8 +212,11 @@ class Witness:
         """Return every broken promise so far, checking also what must hold once nothing is due any more."""
         for watched in self._watched.values():
             self._check_losses(watched)
-        for operation in self._ledger.items.values():
-            self._check_item(operation)
+        now = self._simulation.clock.now()
+        for item in self._ledger.items.values():
+            watched = self._watched.get(item.handler)
+            dead = watched is not None and self._is_dead_letter(watched.handler, item.id)
+            self.broken += faults_at_rest(item, now=now, dead_letter=dead, killed=self.runs[item.id].killed)
         return self.broken
 
     def _check_losses(self, watched: _Watched) -> None:
@@ -230,27 +228,6 @@ class Witness:
                 continue
             where = "still in the queue" if root in stored else "nowhere"
             self._break("nothing is lost", f"{operation or root} is {where}, and the ledger says {item and item.state}")
-
-    def _check_item(self, item: Operation) -> None:
-        now = self._simulation.clock.now()
-        watched = self._watched.get(item.handler)
-        dead = watched is not None and self._is_dead_letter(watched.handler, item.id)
-        if item.leased_at(now):
-            self._break("no lease is left", f"{item.id} is {item.state} until {item.lease_until}")
-        if item.state not in (*FINAL, State.PERMANENTLY_FAILED, State.DEAD_LETTERED) and not dead:
-            self._break("everything comes to an end", f"{item.id} is {item.state}")
-        if item.code == "crash.poison" and self.runs[item.id].killed < 2:
-            self._break("a bystander is never poison", f"{item.id} was killed {self.runs[item.id].killed} times")
-        self._check_history(item)
-
-    def _check_history(self, item: Operation) -> None:
-        """The history ends where the item stands, its fences never fall, and its steps are legal ones."""
-        history = item.history
-        if not history or history[-1].state is not item.state or history[-1].fence != item.fence:
-            self._break("the history replays to the state", f"{item.id}: {history[-1:]} and {item.state}")
-        for earlier, later in pairwise(history[1:]):
-            if later.fence < earlier.fence or not (legal(earlier.state, later.state) or later.state is earlier.state):
-                self._break("the history is legal", f"{item.id}: {earlier.state} → {later.state}")
 
 
 def _revived(item: Operation | None) -> bool:
