@@ -214,8 +214,8 @@ class Witness:
             self._check_losses(watched)
         now = self._simulation.clock.now()
         for item in self._ledger.items.values():
-            watched = self._watched.get(item.handler)
-            dead = watched is not None and self._is_dead_letter(watched.handler, item.id)
+            site = self._watched.get(item.handler)
+            dead = site is not None and self._is_dead_letter(site.handler, item.id)
             self.broken += faults_at_rest(item, now=now, dead_letter=dead, killed=self.runs[item.id].killed)
         return self.broken
 
