@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPSConnection
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 #: Ten messages of a batch share the thirty seconds of a function, so one request must not take more than a tenth.
 CONNECT_SECONDS = 1.0
@@ -58,13 +58,20 @@ class Provider:
             Declined, Busy, Unavailable, UnexpectedAnswer: See there.
             TimeoutError: No connection within `CONNECT_SECONDS`, or silence for `READ_SECONDS`.
         """
+        headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
+        return self._request("POST", path, headers, json.dumps(body))
+
+    def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the JSON object that is found at *path* for *query*. Raises what `post` raises."""
+        return self._request("GET", f"{path}?{urlencode(query)}", {}, None)
+
+    def _request(self, method: str, path: str, headers: Mapping[str, str], body: str | None) -> dict[str, Any]:
         base = urlsplit(self.url)
         connection = self._connection(base.scheme, base.netloc)
         try:
             connection.connect()
             connection.sock.settimeout(READ_SECONDS)
-            headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
-            connection.request("POST", base.path.rstrip("/") + path, body=json.dumps(body), headers=headers)
+            connection.request(method, base.path.rstrip("/") + path, body=body, headers=dict(headers))
             response = connection.getresponse()
             content = response.read()
         except TimeoutError:

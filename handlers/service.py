@@ -1,7 +1,8 @@
 """The handlers of this service, listed once: read by infra, the command line and the tests."""
 
 from handlers.inventory import move_stock
+from handlers.invoices import export_invoices
 from handlers.orders import charge_order
 from surehand import Service
 
-SHOP = Service("shop", (charge_order, move_stock))
+SHOP = Service("shop", (charge_order, move_stock, export_invoices))

@@ -1,8 +1,8 @@
-"""A stub of the outside world on 127.0.0.1: charges cards and books movements, by idempotency key, or misbehaves.
+"""A stub of the outside world on 127.0.0.1: charges, books and keeps, by idempotency key, or misbehaves.
 
-`POST /charges` and `POST /movements` have an effect once for each `Idempotency-Key`. `GET /charges` and
-`GET /movements` show what has happened. A request that carries one of these words in `card` or `reference` is
-answered so:
+`POST /charges`, `POST /movements` and `POST /uploads` have an effect once for each `Idempotency-Key`; `GET` of the same
+paths shows what has happened. `GET /invoices?day=…&after=…` lists a page of invoices. A request that carries one of
+these words in `card` or `reference` is answered so:
 
 * `declined`: 402, always.
 * `busy-twice`: 429 with `Retry-After: 1` to the first two requests of a key.
@@ -22,33 +22,42 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, cast, get_args
+from urllib.parse import parse_qsl, urlsplit
 
 from local.book import Book, Effect, KeyReused
+from local.invoices import invoices_of
 
 Mode = Literal["up", "busy", "slow", "down"]
 
 #: What names the effect, and the field within which the order of effects matters, by path.
-KINDS = {"/charges": ("charge", "reference"), "/movements": ("movement", "sku")}
+KINDS = {"/charges": ("charge", "reference"), "/movements": ("movement", "sku"), "/uploads": ("upload", "day")}
 
 
 @dataclass(slots=True)
 class ProviderStub:
-    """A running stub. *late_seconds* is how long a late answer takes: longer than the client waits."""
+    """A running stub.
+
+    *late_seconds* is how long a late answer takes: longer than the client waits. *page_seconds* is how long a page of
+    invoices takes.
+    """
 
     url: str
     book: Book
     late_seconds: float
+    page_seconds: float
     mode: Mode = "up"
     #: Set when the stub stops, so that a late answer does not keep it waiting.
     stopping: threading.Event = field(default_factory=threading.Event)
 
 
 @contextmanager
-def provider_stub(*, late_seconds: float = 4.0) -> Iterator[ProviderStub]:
+def provider_stub(*, late_seconds: float = 4.0, page_seconds: float = 0.0) -> Iterator[ProviderStub]:
     """Run a stub on a free port of 127.0.0.1 until the block ends."""
     server = _Server(("127.0.0.1", 0), _Request)
     host, port = server.server_address[0], server.server_address[1]
-    server.stub = ProviderStub(url=f"http://{host!s}:{port}", book=Book(), late_seconds=late_seconds)
+    server.stub = ProviderStub(
+        url=f"http://{host!s}:{port}", book=Book(), late_seconds=late_seconds, page_seconds=page_seconds
+    )
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -79,6 +88,10 @@ class _Request(BaseHTTPRequestHandler):
         return cast("_Server", self.server).stub
 
     def do_GET(self) -> None:
+        place = urlsplit(self.path)
+        if place.path == "/invoices":
+            self.stub.stopping.wait(self.stub.page_seconds)
+            return self._answer(200, {"invoices": invoices_of(dict(parse_qsl(place.query)))})
         if self.path not in KINDS:
             return self._answer(404, {"error": "not found"})
         kind, _ = KINDS[self.path]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from local import invoices
 from local.book import Book
 from local.provider_stub import ProviderStub, provider_stub
 from surehand_cli.local.deployed import Deployed
@@ -33,15 +34,23 @@ class Record:
 @contextmanager
 def shop() -> Iterator[Surroundings]:
     """Run the provider and give the shop's samples."""
-    with provider_stub() as stub:
-        samples = [*dead_letters(), *orders(), *again(), *stock_moves()]
+    with provider_stub(page_seconds=invoices.PAGE_SECONDS) as stub:
+        samples = [*dead_letters(), *invoices.ticks(), *orders(), *again(), *stock_moves()]
+        addresses = ("PAYMENTS_URL", "WAREHOUSE_URL", "BILLING_URL", "ARCHIVE_URL")
         yield Surroundings(
-            environment={"PAYMENTS_URL": stub.url, "WAREHOUSE_URL": stub.url},
+            environment=dict.fromkeys(addresses, stub.url),
             samples=samples,
             effects=lambda: effects(stub.book),
-            expected_effects=sum(1 for sample in samples if sample.fate is Fate.SUCCEEDED),
+            expected_effects=sum(expected(sample) for sample in samples),
             hints=lambda deployed: hints(deployed, stub),
         )
+
+
+def expected(sample: Sample) -> int:
+    """Return how many effects a sample must have: an export uploads each page, anything else has one or none."""
+    if sample.fate is not Fate.SUCCEEDED:
+        return 0
+    return invoices.PAGES if sample.handler == invoices.HANDLER else 1
 
 
 def dead_letters() -> Iterator[Sample]:
@@ -99,7 +108,7 @@ def stock_moves() -> Iterator[Sample]:
 
 
 def effects(book: Book) -> Effects:
-    """Count what the provider has seen; the movements of an article must follow each other as they were sent."""
+    """Count what the provider has seen; movements of an article, and pages, must follow each other."""
     happened = book.effects()
     sent = [record.value("movement_id") for record in _records("fifo-groups")]
     out_of_order = 0
@@ -108,6 +117,8 @@ def effects(book: Book) -> Effects:
             sent.index(effect.reference) for effect in happened if effect.stream == sku and effect.reference in sent
         ]
         out_of_order += sum(1 for before, after in pairwise(places) if after < before)
+    pages = [effect.reference for effect in happened if effect.kind == "upload"]
+    out_of_order += sum(1 for before, after in pairwise(pages) if after < before)
     return Effects(total=len(happened), duplicated=book.duplicated(), out_of_order=out_of_order)
 
 
