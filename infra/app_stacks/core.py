@@ -28,6 +28,8 @@ class CoreStack(Stack):
             settings.service,
             stage=settings.stage,
             protect=settings.protect,
+            # The emulator fires each schedule every minute, whatever its expression says: a local run sends its ticks.
+            schedules_enabled=not settings.local,
             encryption_key=self._key(settings),
         )
         Tags.of(self).add("service", settings.service.name)

@@ -21,6 +21,7 @@ from surehand_cdk.function import HandlerResources, Setting, handler_resources
 from surehand_cdk.keeping import Keeping, admit_logs
 from surehand_cdk.ledger import ledger_table
 from surehand_cdk.queues import QueuePair, queue_pair
+from surehand_cdk.schedules import schedules
 
 
 class ServiceConstruct(Construct):
@@ -33,6 +34,7 @@ class ServiceConstruct(Construct):
         stage: Part of every name, `{service}-{stage}-{handler}`.
         protect: What holds messages, operations or logs survives the stack's deletion, and the ledger refuses to be
             deleted. False for stages that come and go.
+        schedules_enabled: False deploys the schedules asleep.
         functions: Handler → additions to its function: environment, memory, VPC, layers, … What is derived is refused.
         queue_names: Handler → an existing queue of this account and Region, adopted instead of creating one.
         encryption_key: Encrypts queues, ledger and logs instead of the services' own keys. The policy of an imported
@@ -56,6 +58,7 @@ class ServiceConstruct(Construct):
         *,
         stage: str,
         protect: bool = True,
+        schedules_enabled: bool = True,
         functions: Mapping[Handler[Any], lambda_.FunctionOptions] | None = None,
         queue_names: Mapping[Handler[Any], str] | None = None,
         encryption_key: kms.IKey | None = None,
@@ -83,6 +86,15 @@ class ServiceConstruct(Construct):
             )
             for handler in service.handlers
         }
+        #: The schedules' group, the dead-letter queue of undeliverable ticks, and the schedules; None without any.
+        self.schedules = schedules(
+            Construct(self, "Schedules"),
+            service,
+            stage=stage,
+            queues={name: pair.queue for name, pair in pairs.items()},
+            keeping=self._keeping,
+            enabled=schedules_enabled,
+        )
 
     def __getitem__(self, handler: Handler[Any] | str) -> HandlerResources:
         """Return the resources of a handler. KeyError, naming the service's handlers, if it has no such handler."""

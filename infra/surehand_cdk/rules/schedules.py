@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from surehand.declare import cron, shortest_gap
+from surehand.errors import DeclarationError
+
 from . import sources
 from .assembly import Assembly, location
 from .consumption import QUEUE, is_fifo
@@ -25,21 +28,16 @@ def _schedules(a: Assembly) -> Iterator[Resource]:
 
 
 def period(expression: str) -> int | None:
-    """A lower bound for the seconds between two ticks; None for a one-time schedule."""
+    """The shortest time between two ticks in seconds; None for a one-time schedule, and for what cannot be read."""
     rate = _RATE.fullmatch(expression.strip())
     if rate:
         return int(rate[1]) * _SECONDS[rate[2]]
-    fields = expression.strip().removeprefix("cron(").removesuffix(")").split()
-    if len(fields) != 6:
+    text = expression.strip().removeprefix("cron(").removesuffix(")")
+    try:
+        gap = shortest_gap(cron(text))
+    except DeclarationError:
         return None
-    minute, hour = fields[:2]
-    if not minute.isdigit():
-        step = re.fullmatch(r"[\d*]+/(\d+)", minute)
-        return int(step[1]) * 60 if step else 60
-    if not hour.isdigit():
-        step = re.fullmatch(r"[\d*]+/(\d+)", hour)
-        return int(step[1]) * 3_600 if step else 3_600
-    return _DAY
+    return None if gap is None else int(gap.total_seconds())
 
 
 def _dead_letters(a: Assembly, schedule: Resource) -> Iterator[Verdict]:
