@@ -188,7 +188,7 @@ def test_v6_suspects_run_last_and_those_with_the_fewest_marks_first() -> None:
 
 
 def test_v6_what_has_ended_well_is_deleted_before_a_suspect_runs() -> None:
-    """A suspect that dies takes the answer to Lambda with it; its neighbours must not be received once more for that."""
+    """A suspect that dies takes the answer to Lambda with it; its neighbours must not come once more for that."""
     with world(KIOSK) as made, script() as told:
         alone = made.event(plain, TICKET)
         crash(made, plain, alone)

@@ -44,7 +44,6 @@ class Requests(Exception):
     ("error", "code"),
     [
         (TimeoutError(), "provider.timeout"),
-        (TimeoutError(), "provider.timeout"),
         (ConnectionResetError(), "provider.unreachable"),
         (ConnectionRefusedError(), "provider.unreachable"),
         (socket.gaierror(), "provider.unreachable"),
