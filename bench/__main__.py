@@ -13,12 +13,21 @@ from bench.figures import Figure
 from bench.machine import machine
 from bench.speed.cold import cold
 from bench.speed.cpu import cpu
+from bench.speed.kinds import kinds
 from bench.speed.latency import latency
+from bench.speed.memory import memory
 from bench.speed.units import units
 from bench.versus import page, table
 
 Measurement = Callable[..., Iterator[Figure]]
-SPEED: Mapping[str, Measurement] = {"latency": latency, "cpu": cpu, "cold": cold, "units": units}
+SPEED: Mapping[str, Measurement] = {
+    "latency": latency,
+    "cpu": cpu,
+    "cold": cold,
+    "units": units,
+    "kinds": kinds,
+    "memory": memory,
+}
 
 
 def main(arguments: list[str]) -> int:

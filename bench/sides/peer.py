@@ -15,7 +15,12 @@ from unittest.mock import patch
 
 import boto3
 from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    SqsFifoPartialProcessor,
+    process_partial_response,
+)
 from aws_lambda_powertools.utilities.idempotency import (
     DynamoDBPersistenceLayer,
     IdempotencyConfig,
@@ -24,10 +29,11 @@ from aws_lambda_powertools.utilities.idempotency import (
 from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
 from pydantic import Json
 
+from bench.sides.business import BUSINESS
 from bench.sides.order import REGION, Order
 from bench.sides.ours import ENVIRONMENT
-from bench.wire import Responder
 
+TABLE = "bench-idempotency"
 LambdaHandler = Callable[[Any, Any], Any]
 
 
@@ -37,19 +43,23 @@ class OrderRecord(SqsRecordModel):
     body: Json[Order]
 
 
-def handler_of(layer: DynamoDBPersistenceLayer, logger: Logger) -> LambdaHandler:
+def handler_of(layer: DynamoDBPersistenceLayer, logger: Logger, *, fifo: bool = False) -> LambdaHandler:
     """Return the Lambda handler of one execution environment."""
-    processor = BatchProcessor(event_type=EventType.SQS, model=OrderRecord, raise_on_entire_batch_failure=False)
+    processor: Any = (
+        SqsFifoPartialProcessor(model=OrderRecord, skip_group_on_error=True)
+        if fifo
+        else BatchProcessor(event_type=EventType.SQS, model=OrderRecord, raise_on_entire_batch_failure=False)
+    )
     config = IdempotencyConfig(event_key_jmespath="order_id", raise_on_no_idempotency_key=True)
 
-    def charge(*, order: Order) -> str:
-        return order.order_id
+    def charge(*, order: Order) -> object:
+        return BUSINESS.act(order)
 
     # The decorator is untyped; calling it keeps our own function typed.
     charge_order = idempotent_function(charge, data_keyword_argument="order", config=config, persistence_store=layer)
 
-    def handle_record(record: OrderRecord) -> str:
-        charged: str = charge_order(order=record.body)
+    def handle_record(record: OrderRecord) -> object:
+        charged: object = charge_order(order=record.body)
         logger.info("order handled", extra={"message_id": record.messageId, "order_id": record.body.order_id})
         return charged
 
@@ -62,11 +72,21 @@ def handler_of(layer: DynamoDBPersistenceLayer, logger: Logger) -> LambdaHandler
 
 
 @contextmanager
-def peer(responder: Responder, sink: TextIO) -> Iterator[LambdaHandler]:
-    """Yield the handler, on a client that *responder* answers, logging to *sink*."""
+def peer(attach: Callable[[Any], None], sink: TextIO, *, fifo: bool = False) -> Iterator[LambdaHandler]:
+    """Yield the handler, logging to *sink*. *attach* gets the client."""
     environment = {**ENVIRONMENT, "AWS_LAMBDA_FUNCTION_NAME": "bench-orders", "POWERTOOLS_SERVICE_NAME": "bench"}
     with patch.dict(os.environ, environment):
         client = boto3.Session(region_name=REGION).client("dynamodb")
-        responder.attach(client)
-        layer = DynamoDBPersistenceLayer(table_name="bench-idempotency", boto3_client=client)
-        yield handler_of(layer, Logger(service="bench", stream=sink))
+        attach(client)
+        layer = DynamoDBPersistenceLayer(table_name=TABLE, boto3_client=client)
+        yield handler_of(layer, Logger(service="bench", stream=sink), fifo=fifo)
+
+
+def make_table(client: Any) -> None:
+    """Create the table, where there is a real engine."""
+    client.create_table(
+        TableName=TABLE,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+    )

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from bench.sides.order import Context, batch
-from bench.sides.ours import ours
+from bench.sides.ours import Kind, ours
 from bench.sides.peer import peer
 from bench.spread import Measure
 from bench.wire import Responder
@@ -72,11 +72,16 @@ class Side:
 
 
 @contextmanager
-def both(*, round_trip: timedelta = timedelta(0), account: bool = False) -> Iterator[tuple[Side, Side]]:
+def both(
+    *, round_trip: timedelta = timedelta(0), account: bool = False, kind: Kind = "standard"
+) -> Iterator[tuple[Side, Side]]:
     """Yield our side and the peer's, each on a wire of its own."""
     wires = [Responder(round_trip=round_trip, account=account) for _ in range(2)]
     sinks = [Sink(), Sink()]
-    with ours(wires[0], sinks[0]) as mine, peer(wires[1], sinks[1]) as theirs:
+    with (
+        ours(wires[0].attach, sinks[0], kind) as mine,
+        peer(wires[1].attach, sinks[1], fifo=kind == "fifo") as theirs,
+    ):
         yield Side(mine, wires[0], sinks[0]), Side(theirs, wires[1], sinks[1])
 
 
