@@ -11,8 +11,7 @@ import pytest
 from surehand import Job, Service, Tick, schedule
 from surehand.outcomes import Outcome
 from surehand.states import State
-from surehand.testing import again, world
-from surehand.testing.account import Account, simulate
+from surehand.testing import Account, again, simulate, world
 from surehand.testing.simulator import Crossing, Fault, Faults, Simulation
 
 ITEMS, PAGE = 10_000, 200

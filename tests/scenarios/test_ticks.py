@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from surehand import Cancel, Defer, Retry, Tick
+from surehand import Cancel, Defer, Reject, Retry, Tick
 from surehand.delivery import BACKFILL
 from surehand.outcomes import Outcome
 from surehand.states import State
@@ -315,3 +315,35 @@ def test_what_is_kept_of_a_schedule_s_run_is_free_when_it_has_ended() -> None:
         slot = made.ledger.items['["often",null,["!running"]]']
         assert slot.expired_at(made.clock.now())
         assert slot.state is State.SUCCEEDED
+
+
+def test_a_backfilled_tick_waits_for_its_turn_even_where_others_are_skipped() -> None:
+    with world(CLOCKWORK) as made:
+        later = first(made, often)
+        old = event(made, often, NOON - timedelta(days=3), attributes={BACKFILL: "plan-1"})
+        with script() as told:
+            assert ids(often(old, None)) != []
+            assert made.teller.endings[-1].outcome is Outcome.DEFERRED
+            made.clock.advance(10 * MINUTE)
+            often(later, None)
+            assert ids(often({"Records": [again(old["Records"][0])]}, None)) == []
+            assert told.runs == [NOON, NOON - timedelta(days=3)]
+
+
+def test_a_redriven_tick_waits_for_its_turn_at_every_look() -> None:
+    with world(CLOCKWORK) as made:
+        with script(raising(Reject("data.no_such_day"))):
+            often(event(made, often, NOON), None)
+        made.clock.advance(5 * MINUTE)
+        later = first(made, often, NOON + 5 * MINUTE)
+        redriven = event(made, often, NOON)
+        with script() as told:
+            for _ in range(3):
+                often(redriven, None)
+                assert made.teller.endings[-1].outcome is Outcome.DEFERRED
+                made.clock.advance(3 * MINUTE)
+                redriven = {"Records": [again(redriven["Records"][0])]}
+            made.clock.advance(10 * MINUTE)
+            often(later, None)
+            often(redriven, None)
+            assert told.runs == [NOON + 5 * MINUTE, NOON]

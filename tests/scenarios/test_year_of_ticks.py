@@ -12,7 +12,7 @@ from surehand import Service, Tick, cron, schedule
 from surehand.declare import TICK_BODY, ticks
 from surehand.declare.limits import TICK_RETRIES
 from surehand.states import State
-from surehand.testing.account import Account, simulate
+from surehand.testing import Account, simulate
 from surehand.testing.simulator import Faults
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

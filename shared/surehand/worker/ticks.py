@@ -45,13 +45,14 @@ class Ticks:
         """Return what becomes of a claimed tick instead of its run, or None if it may run."""
         operation = claimed.operation
         moment = moment_of(operation.id)
-        first = len(operation.history) == 1 and not claimed.redrive and BACKFILL not in delivery.attributes
+        by_hand = claimed.redrive or BACKFILL in delivery.attributes
+        first = len(operation.history) == 1 and not by_hand
         if first and moment is not None and now - moment > self._timing.catch_up:
             return _canceled("schedule.late", f"{_whole(now - moment)} after its moment")
         if self._timing.overlap == "allow":
             return None
         try:
-            return self._turn(operation, now)
+            return self._turn(operation, now, patient=by_hand or _begun(operation))
         except LedgerUnavailable:
             return Conclusion(
                 outcome=Outcome.UNSTARTED,
@@ -72,8 +73,11 @@ class Ticks:
         except LedgerUnavailable:
             return
 
-    def _turn(self, operation: Operation, now: datetime) -> Conclusion | None:
-        """Take the schedule's slot for this tick, or say why not."""
+    def _turn(self, operation: Operation, now: datetime, *, patient: bool) -> Conclusion | None:
+        """Take the schedule's slot for this tick, or say why not.
+
+        *patient*: it waits for its turn under every policy, since it had begun before, or an operator has sent it.
+        """
         for _ in range(_ROUNDS):
             running = self._read(RUNNING)
             holder = slots.holder(running, now)
@@ -81,9 +85,9 @@ class Ticks:
                 self._held[operation.id] = running
                 return None
             if holder is not None and (other := self._alive(holder, now)) is not None:
-                return self._behind(operation, other, now, running=holder)
+                return self._behind(operation, other, now, running=holder, patient=patient)
             if self._timing.overlap == "queue" and (waiting := self._waits(operation, now)) is not None:
-                return self._behind(operation, waiting, now, running=None)
+                return self._behind(operation, waiting, now, running=None, patient=patient)
             taken = self._take(RUNNING, running, operation, now)
             if taken is not None:
                 self._held[operation.id] = taken
@@ -92,12 +96,12 @@ class Ticks:
                 return None
         raise LedgerUnavailable("contended")
 
-    def _behind(self, operation: Operation, other: Operation, now: datetime, *, running: str | None) -> Conclusion:
+    def _behind(
+        self, operation: Operation, other: Operation, now: datetime, *, running: str | None, patient: bool
+    ) -> Conclusion:
         """It is the turn of *other*: wait, or be canceled. *running* is the tick whose run it is, if any is."""
         note = f"while the tick of {_moment(other.id)} {'ran' if other.state in HELD else 'had not ended'}"
-        if not ran_before(operation.history) and (
-            self._timing.overlap == "skip" or not self._queue_up(operation, running, now)
-        ):
+        if not patient and (self._timing.overlap == "skip" or not self._queue_up(operation, running, now)):
             return _canceled("schedule.overlap", note)
         ends = other.lease_until if other.leased_at(now) and other.lease_until is not None else now
         waiting = Conclusion(
@@ -162,6 +166,12 @@ class Ticks:
         if isinstance(answer, Unavailable):
             raise LedgerUnavailable(answer.reason)
         return isinstance(answer, Written)
+
+
+def _begun(operation: Operation) -> bool:
+    """Tell whether a tick has run or waited before, so that it is not canceled for another one any more."""
+    waited = any(entry.state is State.PENDING and entry.code == "schedule.overlap" for entry in operation.history)
+    return waited or ran_before(operation.history)
 
 
 def _canceled(code: str, note: str) -> Conclusion:
