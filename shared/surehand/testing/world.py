@@ -17,6 +17,8 @@ from surehand.queues import Clock, Queues
 from surehand.testing.clock import FakeClock
 from surehand.testing.cursors import MemoryCursors
 from surehand.testing.events import record
+from surehand.testing.gate import Gate, MemoryCloud, sources_of, store_secrets
+from surehand.testing.gate_on_moto import create_edge, gate_on_moto
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.queues import RecordingQueues
 from surehand.worker import Ports
@@ -44,6 +46,8 @@ class World:
     """What a test can reach: the ledger, the queues, the clock, and what was told of each delivery.
 
     In memory the clock stands still until `clock.advance(…)`; on moto it is the real one, and `endings` is empty.
+    `gate` is the ingress of the service's webhooks: `gate.post(handler, body)` signs, posts and returns the answer, and
+    `gate.event(handler)` is the SQS event that follows.
     """
 
     service: Service
@@ -52,6 +56,7 @@ class World:
     queues: Queues
     clock: Clock
     teller: RecordingTeller
+    gate: Gate
 
     def event(self, handler: Handler[Any], *payloads: object, **options: Any) -> dict[str, Any]:
         """Return an SQS event with one record per payload, sent now. Options are those of `record`."""
@@ -83,14 +88,16 @@ def world(service: Service, *, on: Literal["memory", "moto"] = "memory", seed: i
 
 @contextmanager
 def _in_memory(service: Service, seed: int) -> Iterator[World]:
-    ledger = MemoryLedger()
+    ledger, clock = MemoryLedger(), FakeClock()
+    cloud = MemoryCloud(secrets=store_secrets(service, stage=STAGE))
     made = World(
         service=service,
         ledger=ledger,
         cursors=MemoryCursors(ledger),
         queues=RecordingQueues(),
-        clock=FakeClock(),
+        clock=clock,
         teller=RecordingTeller(),
+        gate=Gate(sources_of(service, stage=STAGE), cloud.ports(clock), clock),
     )
     loop = EventLoop()
     ports = Ports(
@@ -104,6 +111,7 @@ def _in_memory(service: Service, seed: int) -> Iterator[World]:
         retention=derived.ledger_retention(service.handlers),
         version="test",
         group_commit=False,
+        fetch=cloud.fetch,
     )
     try:
         with entrypoint.bound(ports):
@@ -130,6 +138,7 @@ def _on_moto(service: Service) -> Iterator[World]:
                 queues=ports.queues,
                 clock=ports.clock,
                 teller=RecordingTeller(),
+                gate=gate_on_moto(service, stage=STAGE, clock=ports.clock),
             )
         finally:
             entrypoint.forget()
@@ -153,7 +162,7 @@ def _create(service: Service) -> Mapping[str, str]:
     }
     for handler in service.handlers:
         variables[derived.queue_variable(handler.name)] = _create_queue(sqs, service, handler)
-    return variables
+    return {**variables, **create_edge(service, stage=STAGE, region=_REGION)}
 
 
 def _create_queue(sqs: Any, service: Service, handler: Handler[Any]) -> str:
