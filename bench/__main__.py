@@ -13,6 +13,7 @@ from bench.figures import Figure
 from bench.machine import machine
 from bench.speed.cold import cold
 from bench.speed.cpu import cpu
+from bench.speed.engines import engines
 from bench.speed.kinds import kinds
 from bench.speed.latency import latency
 from bench.speed.memory import memory
@@ -27,6 +28,7 @@ SPEED: Mapping[str, Measurement] = {
     "units": units,
     "kinds": kinds,
     "memory": memory,
+    "engines": engines,
 }
 
 
