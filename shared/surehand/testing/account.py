@@ -9,32 +9,29 @@ with simulate(SHOP) as account:
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
-from unittest.mock import patch
 
 from surehand import entrypoint
 from surehand.declare import (
     DEAD_LETTER_RETENTION,
     Handler,
-    Service,
     ledger_retention,
     max_receive_count,
     target_names,
     visibility_timeout,
 )
+from surehand.declare.tick import TICK_BODY
 from surehand.ledger import Operation
 from surehand.testing.crossed import CrossedLedger
 from surehand.testing.cursors import CrossedCursors, MemoryCursors
 from surehand.testing.memory import MemoryLedger
-from surehand.testing.simulator import EventSourceMapping, Faults, Function, MoveTask, Queue, Simulation
+from surehand.testing.simulator import EventSourceMapping, Function, MoveTask, Queue, Schedule, Simulation
 from surehand.testing.simulator.simulation import LONGEST_REST
 from surehand.testing.witness import Witness
 from surehand.worker import Ports
-from surehand.worker.conclude import SoftDeadline
 from surehand.worker.endings import Ending
 from surehand.worker.loop import EventLoop
 
@@ -64,6 +61,7 @@ class Site:
     dead_letters: Queue
     function: Function
     mapping: EventSourceMapping
+    schedule: Schedule | None = None
 
 
 class Account:
@@ -125,7 +123,22 @@ class Account:
             maximum_concurrency=options.max_concurrency,
         )
         self.witness.watch(handler, queue, dead_letters)
-        return Site(handler, queue, dead_letters, function, mapping)
+        return Site(handler, queue, dead_letters, function, mapping, self._schedule(handler, queue))
+
+    def _schedule(self, handler: Handler[Any], queue: Queue) -> Schedule | None:
+        timing = handler.options.timing
+        if timing is None:
+            return None
+        schedule = self.simulation.schedule(
+            handler.name,
+            following=timing.when.following,
+            target=queue,
+            text=TICK_BODY,
+            window=timing.flexible,
+            longest_age=timing.longest_delivery,
+        )
+        schedule.enabled = False
+        return schedule
 
     # ---- for tests --------------------------------------------------------------------------------------------------
 
@@ -146,6 +159,9 @@ class Account:
         before = sum(self.told.outcomes.values())
         self.send(handler, *payloads)
         self.drain()
+        return self._since(before)
+
+    def _since(self, before: int) -> list[Ending]:
         new = sum(self.told.outcomes.values()) - before
         return list(self.told.endings)[-new:] if new else []
 
@@ -160,6 +176,27 @@ class Account:
             NotQuiet: That takes longer than *within*.
         """
         self.simulation.run_until_quiet(within=within)
+
+    def tick(self, handler: Handler[Any], at: datetime | None = None) -> list[Ending]:
+        """Deliver one tick of a schedule and let everything come to rest.
+
+        With *at* the tick of that moment is delivered now; without, time passes until the next one. Schedules fire by
+        themselves only once `sites[name].schedule.enabled` is set and time passes.
+
+        Raises:
+            TypeError: The handler has no schedule.
+        """
+        site = self.sites[handler.name]
+        timing = handler.options.timing
+        if site.schedule is None or timing is None:
+            raise TypeError(f"'{handler.name}' is no schedule, so it has no ticks; deliver a payload to it.")
+        before = sum(self.told.outcomes.values())
+        if at is None and (at := timing.when.following(self.simulation.clock.now())) is not None:
+            self.simulation.run(until=at)
+        if at is not None:
+            site.schedule.tick(at)
+        self.drain()
+        return self._since(before)
 
     def redrive(self, handler: Handler[Any]) -> MoveTask:
         """Move a handler's dead letters back to its queue, as the console does, and let everything come to rest."""
@@ -179,50 +216,3 @@ class Account:
         if len(bodies) != count:
             raise AssertionError(f"{len(bodies)} messages wait in the queue of '{name}', not {count}.")
         return bodies
-
-
-@contextmanager
-def simulate(
-    service: Service | Handler[Any] | Sequence[Handler[Any]],
-    *,
-    seed: int = 0,
-    faults: Faults = Faults(),  # noqa: B008 - frozen
-    group_commit: bool = False,
-) -> Iterator[Account]:
-    """Deploy a service, or single handlers, into a simulated account for the body of a `with`.
-
-    Queues, visibility, receive counts and timeouts are the derived ones. Handlers run in threads of their own, one at
-    a time; the soft deadline counts simulated time. With *group_commit* outcomes are settled by a real thread, whose
-    groups are not repeatable; handlers must then not sleep in simulated time.
-    """
-    handlers = (
-        service.handlers if isinstance(service, Service) else (service,) if isinstance(service, Handler) else service
-    )
-    with ExitStack() as stack:
-        simulation = stack.enter_context(Simulation(seed=seed, faults=faults))
-        account = Account(tuple(handlers), simulation, group_commit=group_commit)
-        stack.callback(account.loop.close)
-        stack.enter_context(entrypoint.bound(account.ports))
-        stack.enter_context(patch("surehand.worker.attempts.interrupted_after", _guard(simulation)))
-        for handler in handlers:
-            stack.enter_context(patch.object(handler, "function", account.witness.around(handler)))
-        yield account
-
-
-def _guard(simulation: Simulation) -> Any:
-    """The soft deadline in simulated time, in the place of the one that counts real time with SIGALRM."""
-
-    def interrupt() -> None:
-        raise SoftDeadline
-
-    @contextmanager
-    def interrupted_after(left: timedelta) -> Iterator[None]:
-        if left <= timedelta(0):
-            raise SoftDeadline
-        simulation.clock.alarm(simulation.clock.now() + left, interrupt)
-        try:
-            yield
-        finally:
-            simulation.clock.silence()
-
-    return interrupted_after

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from surehand.declare import slot_id
 from surehand.ledger import Operation
 from surehand.states import FINAL, State, legal
+from surehand.worker.ticks import RUNNING, WAITING
 
 #: A state in which an operation may rest; others only while its message is a dead letter.
 _ENDS = (*FINAL, State.PERMANENTLY_FAILED, State.DEAD_LETTERED)
@@ -32,6 +34,8 @@ def faults_at_rest(item: Operation, *, now: datetime, dead_letter: bool, killed:
 
     *dead_letter*: a message of it is in the dead-letter queue; *killed*: how often a process died while it ran.
     """
+    if item.id in (slot_id(item.handler, RUNNING), slot_id(item.handler, WAITING)):
+        return  # names the tick whose run goes on; that one's own state tells whether it still does
     if item.leased_at(now):
         yield Broken("no lease is left", f"{item.id} is {item.state} until {item.lease_until}")
     if item.state not in _ENDS and not dead_letter:

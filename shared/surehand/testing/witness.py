@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surehand.declare import Handler
-from surehand.delivery import RENEWALS
+from surehand.delivery import RENEWALS, Delivery
 from surehand.ledger import Operation
 from surehand.states import FINAL, HELD, State
 from surehand.testing.at_rest import Broken, faults_at_rest
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.simulator import Invocation, Message, Queue, Simulation
 from surehand.worker.context import current
+from surehand.worker.receive import Message as Read
+from surehand.worker.receive import receive
 
 #: How many bodies' operations are remembered.
 _REMEMBERED = 10_000
@@ -190,17 +192,17 @@ class Witness:
             return
         self._break("nothing is acknowledged before its fate is durable", f"{operation} was {item and item.state}")
 
+    def operation_of(self, handler: Handler[Any], message: Message) -> str | None:
+        """Return the operation that a message in a handler's queue or dead-letter queue is about, if it names one."""
+        return self._operation(self._watched[handler.name], message)
+
     @staticmethod
     def _operation(watched: _Watched, message: Message) -> str | None:
         if message.body not in watched.operations:
             if len(watched.operations) > _REMEMBERED:
                 watched.operations.clear()
-            handler = watched.handler
-            try:
-                payload = handler.payload.validate(message.body)
-                watched.operations[message.body] = handler.identify(payload, message.body).operation
-            except Exception:  # noqa: BLE001 - a body that names no operation is part of many scenarios
-                watched.operations[message.body] = None
+            (read,) = receive(watched.handler, [_delivery(message)])
+            watched.operations[message.body] = read.identity.operation if isinstance(read, Read) else None
         return watched.operations[message.body]
 
     def _break(self, promise: str, seen: str) -> None:
@@ -236,3 +238,16 @@ def _revived(item: Operation | None) -> bool:
         return False
     claims = [index for index, entry in enumerate(item.history) if entry.note == "redrive"]
     return bool(claims) and item.history[claims[-1] - 1].state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED)
+
+
+def _delivery(message: Message) -> Delivery:
+    """The message as the engine would read it."""
+    return Delivery(
+        message_id=message.id,
+        receipt_handle=message.id,
+        body=message.body,
+        receive_count=1,
+        sent_at=message.sent_at,
+        received_at=message.sent_at,
+        group=message.group,
+    )

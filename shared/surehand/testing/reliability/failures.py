@@ -69,10 +69,10 @@ def bounded_replay(trial: Trial) -> None:
     with trial.account(first_runs(trial.handler, 1, before=Reject("data.simulated"))) as account:
         trial.step(f"deliver the sample and {len(everything) - 1} others; all are rejected")
         account.deliver(trial.handler, *everything)
-        wanted = trial.handler.payload.dump(trial.sample).decode()
+        wanted = account.operation(trial.handler, trial.sample)
 
         def chosen(message: Message) -> bool:
-            return message.body == wanted
+            return wanted is not None and account.witness.operation_of(trial.handler, message) == wanted.id
 
         trial.step("replay the sample's dead letter alone")
         moved = replay(account, trial.handler, chosen)

@@ -29,6 +29,8 @@ def _changed(trial: Trial) -> str | None:
 
 
 def _neighbours(trial: Trial) -> str | None:
+    if trial.handler.options.batch_size == 1:
+        return "its batches have one message"
     return None if trial.variants.neighbours else "no other key could be made of the sample"
 
 

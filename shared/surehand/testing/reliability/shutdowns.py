@@ -17,7 +17,8 @@ MOST_LINES = 100
 
 def killed_at_every_call(trial: Trial) -> None:
     """Kill the process before and after each call of ledger, queue and handler, and once the answer is given."""
-    payloads = (trial.sample, *trial.variants.neighbours[:1])
+    several = trial.handler.options.batch_size > 1
+    payloads = (trial.sample, *trial.variants.neighbours[: int(several)])
     expected = trial.undisturbed(*payloads)
     with trial.account() as account:
         trial.step("deliver, with nothing in the way")

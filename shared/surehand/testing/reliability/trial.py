@@ -7,19 +7,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from surehand.declare import Handler
+from surehand.declare.tick import Tick
 from surehand.ledger import Operation
 from surehand.states import State
-from surehand.testing.account import Account, simulate
+from surehand.testing.account import Account
 from surehand.testing.reliability.strikes import Strike
 from surehand.testing.reliability.variants import Variants
+from surehand.testing.simulating import simulate
 from surehand.testing.simulator import Message
+from surehand.testing.simulator.timeline import START
 
 #: Counts the effects by idempotency key, as the user's fake has seen them.
 Effects = Callable[[], Mapping[str, int]] | Mapping[str, int]
@@ -61,10 +64,14 @@ class Trial:
         function = self.handler.function
         for wrap in reversed(around):
             function = wrap(function)
-        with patch.object(self.handler, "function", function), simulate(self.handler) as account:
+        with patch.object(self.handler, "function", function), simulate(self.handler, start=self._start()) as account:
             yield account
             for broken in account.witness.at_rest():
                 self.fail(broken.promise, broken.seen, account)
+
+    def _start(self) -> datetime:
+        """A tick is delivered when it is due, whenever the sample's moment is."""
+        return self.sample.at.astimezone(UTC) if isinstance(self.sample, Tick) else START
 
     def seen(self) -> Counter[str]:
         """Return the effects counted so far, by key."""
