@@ -9,6 +9,7 @@ import typer
 
 from surehand_cli.account.session import as_problem
 from surehand_cli.backfill.command import backfill
+from surehand_cli.backfill.ticks import ticks
 from surehand_cli.dlq.command import app as dlq
 from surehand_cli.ledger.command import app as ledger
 from surehand_cli.local.command import app as local
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.add_typer(local, name="local")
 app.add_typer(dlq, name="dlq")
 app.add_typer(ledger, name="ledger")
+app.command("ticks")(ticks)
 app.command("backfill")(backfill)
 
 

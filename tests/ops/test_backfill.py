@@ -256,3 +256,23 @@ def test_the_local_times_of_a_cron_expression_are_the_ticks_of_its_zone(tower: W
     said = surehand("backfill", "evening", "--from", "3d", "--json")
     assert len(said.lines) == 3
     assert {line["tick"][11:] for line in said.lines} <= {"16:00:00Z", "17:00:00Z"}
+
+
+def test_the_last_and_the_next_tick_of_every_schedule_are_shown(tower: World, surehand: Surehand) -> None:
+    (moment,) = hours(1)
+    hourly(tower.event(hourly, json.dumps({"at": text(moment)})), None)
+    said = surehand("ticks", "--json")
+    by_name = {line["schedule"]: line for line in said.lines}
+    assert list(by_name) == ["hourly", "evening", "odd"]
+    (last,) = by_name["hourly"]["last"]
+    assert (last["tick"], last["standing"]) == (text(moment), "done")
+    assert by_name["hourly"]["next"] == text(moment + HOUR)
+    assert (by_name["odd"]["last"], by_name["odd"]["next"]) == ([], None)
+    assert by_name["evening"]["last"][0]["standing"] == "missing"
+    assert said.status == 1
+
+
+def test_the_ticks_of_one_schedule_are_listed_back_in_time(tower: World, surehand: Surehand) -> None:
+    said = surehand("ticks", "hourly", "--last", "5", "--json")
+    assert [one["tick"] for one in said.lines[0]["last"]] == [text(moment) for moment in reversed(hours(5))]
+    assert surehand("ticks", "visitors").status == 2
