@@ -32,8 +32,6 @@ from surehand_cli.dlq.progress import Progress
 from tests.ops.depot import DEPOT, STATE, Parcel
 from tests.ops.fake_sqs import Died, FakeQueue, FakeSQS, FakeWaiting
 
-VISIBILITY = timedelta(seconds=60)
-
 
 @dataclass
 class Yard:
@@ -186,7 +184,7 @@ class Attempt:
             yard.sqs,
             yard.dead.url,
             fifo=self.plan.fifo,
-            visibility=VISIBILITY,
+            depth=len(yard.dead.messages),
             destinations={arn: destination},
             record=record,
             bucket=Bucket.full(self.rate, burst=10, now=yard.waiting.now()),

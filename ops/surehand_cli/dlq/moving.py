@@ -18,12 +18,14 @@ from surehand_cli.dlq.journal import Entry, Journal
 from surehand_cli.dlq.lanes import Lanes
 from surehand_cli.dlq.pace import Bucket
 from surehand_cli.dlq.progress import DONE, Mail, Progress, Step
-from surehand_cli.dlq.scan import MOST_IN_FLIGHT, Received, Scan, count, extend, release
+from surehand_cli.dlq.scan import MOST_IN_FLIGHT, Received, Scan, count, extend, hiding, release
 
 #: Letters in one call of SQS.
 CALL = 10
 _TRIES = 3
 _NAP = timedelta(seconds=5)
+#: What a run that is killed had in flight comes back within this time.
+_LONGEST = timedelta(minutes=10)
 
 
 @dataclass(slots=True)
@@ -50,25 +52,27 @@ class Mover:
         url: str,
         *,
         fifo: bool,
-        visibility: timedelta,
+        depth: int,
         destinations: Destinations,
         record: Record,
         bucket: Bucket,
         breaker: Breaker,
         waiting: Waiting,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._client = client
         self._url = url
-        self._visibility = visibility
+        self._visibility = hiding(depth, longest=_LONGEST)
         self._destinations = destinations
         self._record = record
         self._bucket = bucket
         self._breaker = breaker
         self._waiting = waiting
+        self._tell = tell
         self._fifo = fifo
         self._lanes = Lanes(fifo=fifo)
-        self._scan = Scan(client, url, visibility=visibility, waiting=waiting)
-        self._patience_until = waiting.now() + visibility
+        self._scan = Scan(client, url, depth=depth, waiting=waiting, longest=_LONGEST)
+        self._patience_until = waiting.now() + _LONGEST
         self._known: set[str] = set()
         self._repeats = 0
         self.exhausted = False
@@ -139,7 +143,6 @@ class Mover:
                 continue
             empties += 1
             if not self._worth_waiting(empties):
-                self.exhausted = True
                 return False
         return False
 
@@ -170,11 +173,22 @@ class Mover:
         return len(progress.open) - self._lanes.size
 
     def _worth_waiting(self, empties: int) -> bool:
-        """Tell whether what is missing may be in flight elsewhere (with a predecessor that died), and wait for it."""
-        if self._waiting.now() < self._patience_until and self._in_flight() > self._lanes.held:
+        """Tell whether to ask once more after so many empty answers.
+
+        What is in flight elsewhere (with a run that died, or somebody who looks) may be what is missing: it is waited
+        for, and when it does not come, nobody knows where it is.
+        """
+        if self._in_flight() > self._lanes.held:
+            if self._waiting.now() >= self._patience_until:
+                return False
+            if empties == 1:
+                self._tell("waiting for letters that are in flight elsewhere, with a run that was killed perhaps")
             self._waiting.wait(_NAP)
             return True
-        return empties < _TRIES and self._visible() > 0
+        if empties < _TRIES and self._visible() > 0:
+            return True
+        self.exhausted = True
+        return False
 
     def _in_flight(self) -> int:
         return count(self._client, self._url, "ApproximateNumberOfMessagesNotVisible")

@@ -32,7 +32,6 @@ from surehand_cli.dlq.plan import Plan
 from surehand_cli.dlq.planning import LAMBDA
 from surehand_cli.dlq.progress import Progress
 from surehand_cli.dlq.queue import described
-from surehand_cli.dlq.scan import visibility_for
 from surehand_cli.dlq.snapshot import private
 from surehand_cli.problem import Problem, Refusal
 from surehand_cli.terminal.output import Output
@@ -175,12 +174,13 @@ def _run(place: Place, output: Output, folder: Folder, plan: Plan, record: Recor
         client,
         plan.url,
         fifo=plan.fifo,
-        visibility=visibility_for(depth),
+        depth=depth,
         destinations=_destinations(place, plan, run=folder.name),
         record=record,
         bucket=Bucket.full(float(options["rate"]), burst=10, now=place.waiting.now()),
         breaker=breaker,
         waiting=place.waiting,
+        tell=output.say,
     )
     patience = options.get("patience")
     watching = Watching(

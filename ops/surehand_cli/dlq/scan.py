@@ -19,8 +19,10 @@ from surehand_cli.dlq.letter import SYSTEM_ATTRIBUTES, Letter, received
 
 #: The shortest and the longest time for which a scan hides what it looks at.
 SHORTEST, LONGEST = timedelta(seconds=60), timedelta(minutes=30)
-#: Messages that a scan looks at in a second, cautiously; it decides for how long they must stay hidden.
+#: Messages that a scan looks at in a second, before it has measured it.
 _PER_SECOND = 100
+#: What was looked at stays hidden for so many times the rest of the pass, as measured.
+_CAUTION = 3
 #: Below AWS's limit of 120,000, which the consumers of the queue share.
 MOST_IN_FLIGHT = 100_000
 #: Long polling asks all of SQS's servers, short polling only some: so one empty answer says something.
@@ -40,19 +42,27 @@ class Received:
     until: datetime
 
 
-def visibility_for(depth: int) -> timedelta:
-    """Return for how long a scan of so many messages must hide them, so that it does not meet its own again."""
-    return min(LONGEST, max(SHORTEST, timedelta(seconds=depth / _PER_SECOND)))
+def hiding(depth: int, *, seen: int = 0, elapsed: timedelta = timedelta(0), longest: timedelta = LONGEST) -> timedelta:
+    """Return for how long to hide what is looked at next, so that the pass does not meet it again before its end.
+
+    *seen* messages of about *depth* have taken *elapsed* so far.
+    """
+    rest = max(0, depth - seen)
+    expected = elapsed * (rest / seen) if seen else timedelta(seconds=rest / _PER_SECOND)
+    return min(longest, SHORTEST + _CAUTION * expected)
 
 
 class Scan:
-    """One pass over a queue. Remembers the ids it has seen, in 16 bytes each."""
+    """One pass over a queue of about *depth* messages. Remembers the ids it has seen, in 16 bytes each."""
 
-    def __init__(self, client: Any, url: str, *, visibility: timedelta, waiting: Waiting) -> None:
+    def __init__(self, client: Any, url: str, *, depth: int, waiting: Waiting, longest: timedelta = LONGEST) -> None:
         self._client = client
         self._url = url
-        self._visibility = visibility
+        self._depth = depth
+        self._longest = longest
         self._waiting = waiting
+        self._began = waiting.now()
+        self._received = 0
         self._seen: set[bytes] = set()
         self._repeats = 0
 
@@ -81,7 +91,7 @@ class Scan:
             new = [one for one in batch if self._is_new(one.letter.message_id)]
             self._repeats = 0 if new else self._repeats + 1
             yield batch, new
-            if self._repeats > max(_EMPTIES, self.seen // _CALL):
+            if self._repeats > max(_EMPTIES, max(self.seen, self._depth) // _CALL):
                 return
 
     def receive(self) -> list[Received]:
@@ -91,16 +101,19 @@ class Scan:
             ClientError, BotoCoreError: SQS refused or could not be reached.
         """
         now = self._waiting.now()
+        visibility = hiding(self._depth, seen=self._received, elapsed=now - self._began, longest=self._longest)
         answer = self._client.receive_message(
             QueueUrl=self._url,
             MaxNumberOfMessages=_CALL,
-            VisibilityTimeout=int(self._visibility.total_seconds()),
+            VisibilityTimeout=int(visibility.total_seconds()),
             WaitTimeSeconds=_POLL_SECONDS,
             MessageSystemAttributeNames=list(SYSTEM_ATTRIBUTES),
             MessageAttributeNames=["All"],
         )
-        until = now + self._visibility
-        return [Received(received(message), message["ReceiptHandle"], until) for message in answer.get("Messages", ())]
+        messages = answer.get("Messages", ())
+        self._received += len(messages)
+        until = now + timedelta(seconds=int(visibility.total_seconds()))
+        return [Received(received(message), message["ReceiptHandle"], until) for message in messages]
 
     def _is_new(self, message_id: str) -> bool:
         key = bytes.fromhex(message_id.replace("-", "")) if len(message_id) == 36 else message_id.encode()

@@ -174,5 +174,5 @@ def _true(expression: Any, letter: Letter) -> bool:
     seen = {"body": body, "attributes": strings(letter), "id": letter.message_id}
     try:
         return bool(expression.search(seen))
-    except JMESPathError:
-        return False  # a comparison of a string with a number, say: true of no such letter
+    except (JMESPathError, TypeError):
+        return False  # it compares a text with a number, say: true of no such letter

@@ -16,7 +16,7 @@ from surehand_cli.account.waiting import Waiting
 from surehand_cli.dlq.identify import identify
 from surehand_cli.dlq.known import join
 from surehand_cli.dlq.queue import DeadLetterQueue
-from surehand_cli.dlq.scan import MOST_IN_FLIGHT, Received, Scan, release, visibility_for
+from surehand_cli.dlq.scan import MOST_IN_FLIGHT, Received, Scan, release
 from surehand_cli.dlq.snapshot import FORMAT, Writer, writing
 from surehand_cli.dlq.telling import Told, tell
 
@@ -53,7 +53,6 @@ def take(
     """
     taken = Taken(path)
     queue = dead.queue
-    visibility = visibility_for(queue.depth)
     with writing(path, bodies=bodies) as writer, tempfile.TemporaryFile("w+", encoding="utf-8") as handles:
         at = waiting.now()
         writer.header(
@@ -67,7 +66,7 @@ def take(
                 "bodies": bodies,
             }
         )
-        scan = Scan(client, queue.url, visibility=visibility, waiting=waiting)
+        scan = Scan(client, queue.url, depth=queue.depth, waiting=waiting)
         try:
             for batch, new in scan.batches():
                 _remember(handles, batch)
