@@ -11,9 +11,13 @@ from json import dumps as encode
 from bench.faults.soak import Tally, soak
 from bench.figures import Figure
 from bench.machine import machine
+from bench.money import page as cost_page
+from bench.money.measure import money
+from bench.speed import page as speed_page
 from bench.speed.cold import cold
 from bench.speed.cpu import cpu
 from bench.speed.engines import engines
+from bench.speed.growth import growth
 from bench.speed.kinds import kinds
 from bench.speed.latency import latency
 from bench.speed.memory import memory
@@ -29,6 +33,8 @@ SPEED: Mapping[str, Measurement] = {
     "kinds": kinds,
     "memory": memory,
     "engines": engines,
+    "growth": growth,
+    "money": money,
 }
 
 
@@ -41,11 +47,11 @@ def main(arguments: list[str]) -> int:
     if asked.what in ("all", "faults"):
         done |= faults(asked.messages, seed=asked.seed, workers=asked.workers, json=asked.json)
     if asked.what in ("all", "speed"):
-        done |= speed(asked.only, runs=asked.runs, json=asked.json)
+        done |= speed(asked.only, runs=asked.runs, json=asked.json, write=asked.write)
     return done
 
 
-def speed(names: Sequence[str], *, runs: int, json: bool) -> int:
+def speed(names: Sequence[str], *, runs: int, json: bool, write: bool) -> int:
     """Measure and print the figures of these names: text while it runs, JSON in the last lines if asked for."""
     figures = [machine()]
     print(figures[0].as_text(), flush=True)
@@ -53,10 +59,21 @@ def speed(names: Sequence[str], *, runs: int, json: bool) -> int:
         for figure in SPEED[name](runs=runs):
             figures.append(figure)
             print(figure.as_text(), flush=True)
+    if write:
+        _write(figures)
     if json:
         for figure in figures:
             print(figure.as_json())
     return 0 if all(figure.met is not False for figure in figures) else 1
+
+
+def _write(figures: Sequence[Figure]) -> None:
+    """Write the pages for which everything was measured."""
+    names = {figure.name for figure in figures}
+    if "money" in names:
+        print(f"wrote {cost_page.write(figures)}", file=sys.stderr)
+    if {"latency", "cpu"} <= names:
+        print(f"wrote {speed_page.write(figures)}", file=sys.stderr)
 
 
 def versus(names: Sequence[str], *, json: bool, write: bool) -> int:

@@ -7,6 +7,7 @@ configuration (two would ignore each other), and its Logger writing one line for
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from bench.sides.order import REGION, Order
 from bench.sides.ours import ENVIRONMENT
 
 TABLE = "bench-idempotency"
+_NUMBERS = itertools.count(1)
 LambdaHandler = Callable[[Any, Any], Any]
 
 
@@ -79,7 +81,8 @@ def peer(attach: Callable[[Any], None], sink: TextIO, *, fifo: bool = False) -> 
         client = boto3.Session(region_name=REGION).client("dynamodb")
         attach(client)
         layer = DynamoDBPersistenceLayer(table_name=TABLE, boto3_client=client)
-        yield handler_of(layer, Logger(service="bench", stream=sink), fifo=fifo)
+        # A name of its own: a second Logger of one service keeps the first one's stream.
+        yield handler_of(layer, Logger(service=f"bench-{next(_NUMBERS)}", stream=sink), fifo=fifo)
 
 
 def make_table(client: Any) -> None:

@@ -1,0 +1,1 @@
+"""What a million messages cost, from measured calls, CPU and log bytes: docs/cost.md."""
