@@ -27,10 +27,10 @@ _HEAD = """\
 
 *Written by `python -m bench speed --only money --write`.*
 
-Messages that succeed at once, in batches of {batch}, DynamoDB {round_trip:g} ms away, without the handler's own time, at
-us-east-1's list prices of late 2026 (in `bench/money/prices.py`, with their sources). Calls, CPU, units, item sizes and
-log bytes were measured on {machine}; only the prices, the round trip and Lambda's rule for CPU below {whole} MB
-were not. Dollars.
+Dollars, at us-east-1's list prices of late 2026 (in `bench/money/prices.py`, with their sources), for messages that
+succeed at once, in batches of {batch}, with DynamoDB {round_trip:g} ms away, and without the handler's own time. Calls,
+CPU, units, item sizes and log bytes were measured on {machine};
+the round trip and Lambda's rule for CPU below {whole:,} MB are assumptions.
 
 """
 
@@ -46,9 +46,9 @@ _FOOT = """
 * **Logs** are a share that surprises: {log_share:.0%} of surehand's bill at {largest} MB. One line of
   {log_bytes} bytes for each message and one metrics record for each batch; Powertools' logger writes one line for each
   record here, as its documentation shows, and no metrics.
-* **Storage** is the price of remembering: surehand keeps an operation for 30 days, so that a dead letter that is moved
-  back after 13 days is recognised. Powertools' default is one hour; told to keep 30 days it pays about a third of
-  ours, for items a third as large.
+* **Storage** is the price of remembering for 30 days, on both sides, so that a dead letter that is moved back after
+  13 days is recognised. surehand's item is larger, since it carries the operation's history. Powertools' default is one
+  hour, which costs nothing and recognises nothing after it.
 * **A duplicate** costs one write unit and a read unit when it comes as a new message, and a read unit (no write) when
   it is the same message again. **A retry** costs two more write units. **A rejected message** costs three write units
   once, and then a read unit for each of the receives until SQS moves it to the dead-letter queue.
@@ -94,14 +94,13 @@ def page(figures: Sequence[Figure]) -> str:
 
 
 def _table(by_memory: Mapping[int, Mapping[str, Any]]) -> str:
-    titles = [f"{side}, {memory:,} MB" for memory in by_memory for side in ("surehand", "Powertools")]
+    columns = [(memory, side) for memory in by_memory for side in ("surehand", "powertools")]
+    titles = [f"{side.replace('power', 'Power')}, {memory:,} MB" for memory, side in columns]
     lines = ["| | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
     for name, title in _ROWS:
-        cells = [f"{values[side][name]:.2f}" for values in by_memory.values() for side in ("surehand", "powertools")]
+        cells = [f"{by_memory[memory][side][name]:.2f}" for memory, side in columns]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    totals = [
-        f"**{values[f'{side}_dollars']:.2f}**" for values in by_memory.values() for side in ("surehand", "powertools")
-    ]
+    totals = [f"**{by_memory[memory][f'{side}_dollars']:.2f}**" for memory, side in columns]
     return "\n".join([*lines, "| **together** | " + " | ".join(totals) + " |"]) + "\n"
 
 
