@@ -26,6 +26,14 @@ ADOPTED: Mapping[str, str] = {
 TICKS: Mapping[str, str] = {
     "AwsSolutions-SQS3": "It is the dead-letter queue of the service's schedules, whose targets name it.",
 }
+#: On the sweep as a whole: its function and its schedule.
+SWEEPING: Mapping[str, str] = {
+    "surehand::S01": "A run that was not delivered is made good by the next one; a gauge that is missing is an alarm.",
+    "surehand::S07": "The sweep has no queue and must have none: it only reads, and a repeated run does nothing twice.",
+    "surehand::S09": "Its role may invoke the sweep, and nothing else.",
+    "surehand::A03": "A sweep that fails or is throttled tells no gauge, and a gauge that is missing is an alarm.",
+    "surehand::A04": "A sweep that is not started tells no gauge, and a gauge that is missing is an alarm.",
+}
 #: On a role that a grant of CDK's lets use the team's key.
 KEY_GRANTS: Mapping[str, str] = {
     "AwsSolutions-IAM5[Action::kms:GenerateDataKey*]": "CDK's grant of a key names its actions so; the key is one.",

@@ -25,6 +25,10 @@ LEDGER_ACTIONS = (
 #: transaction, not the call. Source:
 #: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 CURSOR_ACTIONS = ("dynamodb:ConditionCheckItem", "dynamodb:GetItem", "dynamodb:PutItem")
+#: The sweep reads the table page by page, and once more what it knows to be stuck; …
+SWEEP_ACTIONS = ("dynamodb:BatchGetItem", "dynamodb:Scan")
+#: … and keeps its position between two runs.
+POSITION_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem")
 #: The event source mapping polls with the function's role.
 #: Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
 MAPPING_ACTIONS = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")

@@ -76,6 +76,32 @@ def send(handler: Handler[Any], payloads: tuple[Any, ...], delay: timedelta) -> 
     send_payloads(handler, payloads, delay=delay, queues=bound.queues if bound else _queues())
 
 
+def sweep(event: Any, context: Any = None) -> dict[str, Any]:
+    """Look for operations that are stuck: Lambda's entry of the deployed sweep, `surehand.entrypoint.sweep`.
+
+    Raises:
+        ConfigurationError: A variable is missing, or the event is not what the sweep's schedule sends.
+        LedgerUnavailable: The ledger could not be read. The next run goes on at the same place.
+    """
+    import sys
+    import time
+
+    from surehand.aws import clients
+    from surehand.aws.sweep import PATIENT, Sweep
+    from surehand.aws.sweep_telling import lines, summary
+    from surehand.declare.sweeping import SPARE, TIMEOUT, Task
+
+    task, until = Task.read(event), now() + _left(context, TIMEOUT) - SPARE
+    dynamodb, table = clients.client("dynamodb", PATIENT), _required(derived.TABLE)
+    sweeping = Sweep(dynamodb, table, clock=SystemClock(), wait=lambda length: time.sleep(length.total_seconds()))
+    report = sweeping.run(task, until=until)
+    service = os.environ.get(derived.SERVICE, "surehand")
+    for line in lines(report, task, service=service, version=_version(), now=now()):
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+    return summary(report, now=now())
+
+
 @contextmanager
 def bound(ports: Ports) -> Iterator[None]:
     """Put *ports* in the place of AWS while the body runs, for this thread or task. For tests."""
@@ -129,7 +155,7 @@ def _build() -> Ports:
     writes = os.environ.get(derived.WRITES) or ("batch" if inside_lambda() else "single")
     if writes not in ("batch", "single"):
         raise ConfigurationError(f"{derived.WRITES}={writes!r}: use 'batch' or 'single'.")
-    version = os.environ.get(derived.VERSION) or os.environ.get("AWS_LAMBDA_FUNCTION_VERSION") or "local"
+    version = _version()
     dynamodb, table = clients.client("dynamodb", clients.LEDGER), _required(derived.TABLE)
     return Ports(
         ledger=DynamoDBLedger(dynamodb, table, batched=writes == "batch"),
@@ -144,6 +170,10 @@ def _build() -> Ports:
         group_commit=writes == "batch",
         fetch=_fetch(),
     )
+
+
+def _version() -> str:
+    return os.environ.get(derived.VERSION) or os.environ.get("AWS_LAMBDA_FUNCTION_VERSION") or "local"
 
 
 def _fetch() -> Any:

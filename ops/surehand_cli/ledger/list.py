@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from surehand.aws.listing import Page, Wish
+from surehand.ledger.stuck import changed_at
 from surehand.states import State
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
-from surehand_cli.ledger.timeline import changed_at, record
+from surehand_cli.ledger.timeline import record
 from surehand_cli.problem import Problem
 from surehand_cli.terminal.moments import HELP, moment
 from surehand_cli.terminal.output import Output

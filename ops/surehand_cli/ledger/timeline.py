@@ -78,11 +78,6 @@ def record(operation: Operation) -> dict[str, Any]:
     }
 
 
-def changed_at(operation: Operation) -> datetime:
-    """Return when the operation last changed its state."""
-    return operation.history[-1].at if operation.history else operation.claimed_at
-
-
 def standing(operation: Operation, now: datetime) -> str:
     """Say in one sentence how the operation stands and what may come next."""
     if operation.expired_at(now):
