@@ -16,13 +16,13 @@ from tests.ops.depot import STATE, Parcel, route, ship
 from tests.ops.yard import Attempt, Saved, Yard, plan_of, yard
 
 
-def trouble(parcel, job):
+def trouble(parcel: Parcel, job: object) -> None:
     """Fail as the parcel says."""
     if parcel.trouble:
         raise Reject(parcel.trouble)
 
 
-def mend(parcel, job):
+def mend(parcel: Parcel, job: object) -> None:
     """The fix is deployed: nothing fails any more."""
 
 
@@ -73,7 +73,7 @@ def test_a_code_that_still_fails_stops_after_its_canary(tmp_path: Path) -> None:
 def test_failures_that_come_back_later_stop_the_run(tmp_path: Path) -> None:
     with yard(ship) as made:
         buried(made, 120, codes=("data.address",))
-        STATE.act = lambda parcel, job: trouble(parcel, job) if int(parcel.number) > 40 else None  # type: ignore[no-untyped-call]
+        STATE.act = lambda parcel, job: trouble(parcel, job) if int(parcel.number) > 40 else None
         ending, progress = Attempt(made, plan_of(made), tmp_path).run()
         assert ending is Ending.STOPPED
         assert progress.counts()["not moved"] > 0

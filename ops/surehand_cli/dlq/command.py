@@ -7,6 +7,7 @@ import typer
 from surehand_cli.dlq.verbs.export import export
 from surehand_cli.dlq.verbs.list import list_letters
 from surehand_cli.dlq.verbs.ls import ls
+from surehand_cli.dlq.verbs.native import app as native
 from surehand_cli.dlq.verbs.park import park
 from surehand_cli.dlq.verbs.plan import plan
 from surehand_cli.dlq.verbs.purge import purge
@@ -45,3 +46,4 @@ app.command("resume")(resume)
 app.command("report")(report)
 app.command("park")(park)
 app.command("purge")(purge)
+app.add_typer(native, name="native")

@@ -37,20 +37,26 @@ def tasks(client: Any, arn: str) -> Sequence[Mapping[str, Any]]:
     return results
 
 
-def start(client: Any, arn: str, *, destination: str | None, rate: int) -> str:
-    """Start a move task and return its handle.
+def start_task(client: Any, arn: str, *, rate: int) -> str:
+    """Start a task that moves every letter to the queue it came from, and return its handle.
 
     Raises:
         NoMoveTasks: The endpoint does not know them.
         ClientError, BotoCoreError: SQS refused or could not be reached.
     """
-    request = {"SourceArn": arn, "MaxNumberOfMessagesPerSecond": rate}
-    if destination is not None:
-        request["DestinationArn"] = destination
     try:
-        return str(client.start_message_move_task(**request)["TaskHandle"])
+        return str(client.start_message_move_task(SourceArn=arn, MaxNumberOfMessagesPerSecond=rate)["TaskHandle"])
     except (ClientError, NotImplementedError) as error:
         raise _read(error) from error
+
+
+def cancel_task(client: Any, handle: str) -> int:
+    """Stop a task and return about how many letters it has moved.
+
+    Raises:
+        ClientError, BotoCoreError: It is not running any more, or SQS could not be reached.
+    """
+    return int(client.cancel_message_move_task(TaskHandle=handle).get("ApproximateNumberOfMessagesMoved", 0))
 
 
 def active_task(client: Any, arn: str) -> str | None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from surehand.declare import rejection_id
 from surehand.ledger import Operation
 from surehand.states import State
 from surehand_cli.dlq.known import Verdict
 from surehand_cli.dlq.progress import Became, Mail
+
+#: Two machines' clocks differ by less than this.
+_CLOCKS = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +48,23 @@ def outcome(mail: Mail, records: Mapping[str, Operation]) -> Outcome | None:
     if operation is None or planned.verdict == Verdict.CONFLICT:
         return None
     if operation.state in (State.SUCCEEDED, State.COMPENSATED):
-        known_before = planned.verdict == Verdict.APPLIED or mail.new_id is None
+        known_before = planned.verdict == Verdict.APPLIED or mail.begun_at is None
         return Outcome(Became.ALREADY_APPLIED if known_before else Became.SUCCEEDED, operation)
     if operation.state is State.CANCELED:
         return Outcome(Became.CANCELED, operation)
-    if mail.new_id is None or mail.new_id not in operation.message_ids:
+    if not _tried(mail, operation):
         return None
     if operation.needs_attention:
         return Outcome(Became.FAILED, operation)
     if operation.state is State.RETRYABLE_FAILED:
         return Outcome(Became.RETRYING, operation)
     return None
+
+
+def _tried(mail: Mail, operation: Operation) -> bool:
+    """Tell whether the operation was claimed by the copy. A move task does not say what id that has."""
+    if mail.new_id is not None:
+        return mail.new_id in operation.message_ids
+    if mail.begun_at is None:
+        return False
+    return operation.claimed_at >= datetime.fromisoformat(mail.begun_at) - _CLOCKS

@@ -61,6 +61,7 @@ class Mail:
     planned: Planned
     step: Step = Step.PLANNED
     new_id: str | None = None
+    begun_at: str | None = None
     sent_at: str | None = None
     canary: bool = False
     became: Became | None = None
@@ -102,7 +103,7 @@ class Progress:
             self.ended.append(entry)
         elif kind == "sending":
             for letter in entry["ids"]:
-                self.mail[letter].step = Step.SENDING
+                self.mail[letter].step, self.mail[letter].begun_at = Step.SENDING, str(entry["at"])
                 self.mail[letter].canary = self.mail[letter].canary or bool(entry.get("canary"))
         elif kind == "sent":
             for letter, new_id in entry["moves"].items():
