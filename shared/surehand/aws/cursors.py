@@ -78,7 +78,7 @@ class DynamoDBCursors:
         return answer
 
     def _refused(self, save: Save, error: Exception) -> Saved:
-        response: Mapping[str, Any] = getattr(error, "response", {})
+        response: Mapping[str, Any] = getattr(error, "response", None) or {}
         reasons: Sequence[Mapping[str, Any]] = response.get("CancellationReasons", ())
         codes = [str(one.get("Code") or "None") for one in reasons]
         if reason(error) in _WRONG and save.writes:

@@ -34,8 +34,9 @@ class Timing:
     def longest_delivery(self) -> timedelta:
         """For how long EventBridge Scheduler tries to deliver a tick: less than the time to the next one, and than
         `catch_up`, after which it would be skipped; within AWS's 60 s to 24 h."""
-        gap = shortest_gap(self.when) or limits.LONGEST_DELIVERY
-        return max(limits.SHORTEST_DELIVERY, min(gap / 2, self.catch_up, limits.LONGEST_DELIVERY))
+        gap = shortest_gap(self.when)
+        bounds = [self.catch_up, limits.LONGEST_DELIVERY, *([] if gap is None else [gap / 2])]
+        return max(limits.SHORTEST_DELIVERY, min(bounds))
 
 
 def timing(name: str, when: object, *, overlap: Overlap, catch_up: timedelta, flexible: timedelta) -> Timing:
