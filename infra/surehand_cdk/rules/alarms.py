@@ -15,7 +15,7 @@ from .watching import ALARM, COMPOSITE, NAMESPACE, children, metrics, watchers
 MOST_METRICS = 10
 _RUNBOOK = re.compile(r"\S+#\S+")
 _COMMAND = re.compile(r"`[^`]+`")
-_OWN_DIMENSIONS = {"handler"}
+_OWN_DIMENSIONS = {"handler", "source"}
 
 
 def _acts(a: Assembly, alarm: Resource) -> Iterator[Verdict]:
@@ -57,7 +57,7 @@ def _no_tenant(a: Assembly, alarm: Resource) -> Iterator[Verdict]:
                 alarm,
                 location("Dimensions"),
                 f"dimension {', '.join(sorted(extra))} on {NAMESPACE}/{metric.name}: each value is a metric to pay for",
-                fix="dimension handler only; tenants are a log field, read by Contributor Insights",
+                fix="dimension handler (of a webhook's ingress: source) only; tenants are a log field, read by Contributor Insights",
             )
 
 
@@ -149,7 +149,7 @@ RULES = (
     rule(
         "A08", "No alarm has a dimension per tenant",
         why="metrics are priced by dimension value; tenants belong into log fields",
-        fix="the dimension handler, alone",
+        fix="the dimension handler, or source for webhooks, alone",
         source=sources.METRIC_PRICE, over=_of(ALARM), judge=_no_tenant,
     ),
     rule(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One heading of the runbook. Its texts may use {handler}, {function}, {queue}, {dlq}, {table}, {mapping}, {group}."""
+    """One heading of the runbook. Its texts may use the names of `Names` in braces."""
 
     means: str
     see: str

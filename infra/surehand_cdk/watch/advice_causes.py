@@ -12,9 +12,9 @@ CAUSES: Mapping[str, Entry] = {
         means="More than half of the attempts of {handler} fail on a provider, and the code does not.",
         see="The dashboard's row of {handler}: FailedProvider rises while FailedCode stays flat. The code in the log lines "
         "(`provider.timeout`, `provider.unavailable`, or your own) names the provider.",
-        command="surehand dlq stats {dlq}",
+        command="surehand dlq stats {handler} --stage {stage}",
         then="Look at the provider's status page. Nothing is lost: messages retry with backoff and become dead letters after "
-        "max_attempts. When the provider is back, redrive by code: `surehand dlq redrive {dlq} --class provider --execute`; "
+        "max_attempts. When the provider is back, redrive by code: `surehand dlq redrive {handler} --class provider --execute --stage {stage}`; "
         "the canary stops by itself if it is not.",
         escalate="The provider has no open incident after 15 minutes, or dead letters exceed what a day can redrive.",
     ),
@@ -25,15 +25,15 @@ CAUSES: Mapping[str, Entry] = {
         "shows as failure codes `input.schema` or `data.*` over many tenants; a crash at start as Errors without log lines of ours.",
         command=LOGS % "code",
         then="Roll back first, understand later: deploy the previous version. Then redrive what died meanwhile: "
-        "`surehand dlq redrive {dlq} --class code --execute`.",
+        "`surehand dlq redrive {handler} --class code --execute --stage {stage}`.",
         escalate="The rollback does not stop it within 10 minutes, or the failing producer belongs to another team.",
     ),
     "data-repair": Entry(
         means="Payloads of {handler} are refused as data, and it is not everybody's: particular data must be repaired.",
         see="`surehand dlq stats` shows one failure code at one tenant, or a few messages; the others succeed.",
-        command="surehand dlq stats {dlq}",
-        then="Read one: `surehand dlq show {dlq} ID`. Have the producer send it corrected (a new message with the same key is "
-        "processed), or park it: `surehand dlq park {dlq} --tenant TENANT --reason ...`. Redrive only what was wrong on our side.",
+        command="surehand dlq stats {handler} --stage {stage}",
+        then="Read one: `surehand dlq show {handler} ID --stage {stage}`. Have the producer send it corrected (a new message with the same key is "
+        "processed), or park it: `surehand dlq park {handler} --tenant TENANT --reason ... --stage {stage}`. Redrive only what was wrong on our side.",
         escalate="The tenant's data keeps coming, or the number grows by more than ten an hour.",
     ),
     "stuck": Entry(
@@ -42,7 +42,7 @@ CAUSES: Mapping[str, Entry] = {
         see="Which signal is red tells which: mapping-dead, stuck-states, sched-missed, sched-unfinished or sched-dropped.",
         command="aws lambda get-event-source-mapping --uuid {mapping} --query '[State,StateTransitionReason]'",
         then="A disabled mapping: enable it (`aws lambda update-event-source-mapping --uuid {mapping} --enabled`). A stuck "
-        "operation: `surehand ledger list --handler {handler}`, then `surehand ledger release OPERATION`.",
+        "operation: `surehand ledger list --handler {handler} --stage {stage}`, then `surehand ledger release OPERATION --execute --reason ... --stage {stage}`.",
         escalate="The mapping is enabled and still polls nothing after 10 minutes: open a support case with its UUID.",
     ),
     "known-cause": Entry(
@@ -55,9 +55,9 @@ CAUSES: Mapping[str, Entry] = {
     "poison": Entry(
         means="A few messages of {handler} became dead letters, and no larger cause explains it.",
         see="`surehand dlq list` shows them with operation, attempts and failure code; all others succeed.",
-        command="surehand dlq list {dlq}",
-        then="Read the failure code and the operation's history (`surehand ledger show OPERATION`). `crash.poison` means that it "
-        "killed its process three times. Fix the code, deploy, then `surehand dlq redrive {dlq} --id ID --execute`.",
+        command="surehand dlq list {handler} --stage {stage}",
+        then="Read the failure code and the operation's history (`surehand ledger show OPERATION --stage {stage}`). `crash.poison` means that it "
+        "killed its process three times. Fix the code, deploy, then `surehand dlq redrive {handler} --id ID --execute --stage {stage}`.",
         escalate="The same code comes back after the fix, or `crash.poison` appears for more than three operations.",
     ),
     "backlog": Entry(
@@ -80,6 +80,34 @@ SERVICE: Mapping[str, Entry] = {
         command="aws dynamodb describe-table --table-name {table} --query 'Table.[BillingModeSummary,OnDemandThroughput]'",
         then="On demand doubles its limit within half an hour by itself. A maximum that was set, or the account's limit, must be raised.",
         escalate="It lasts longer than 30 minutes.",
+    ),
+    "sched-undelivered": Entry(
+        means="Scheduler could not deliver a tick; it lies in {dlq}, and no handler has seen it.",
+        see="ApproximateNumberOfMessagesVisible of the schedules' dead-letter queue. The message's attributes name the error.",
+        command="aws sqs get-queue-attributes --queue-url $(aws sqs get-queue-url --queue-name {dlq} --query QueueUrl --output text) --attribute-names All",
+        then="Usually the target queue or the schedule's role is wrong (rule S08). Fix it, then send the ticks again: `surehand backfill HANDLER --from ... --to ... --stage {stage}`.",
+        escalate="Ticks still end there after the fix.",
+    ),
+    "webhook-errors": Entry(
+        means="The ingress of the webhooks fails: invocations end without an answer.",
+        see="Errors of {ingress}. Senders get a 5xx and will send again.",
+        command="aws logs tail /aws/lambda/{ingress} --since 30m --filter-pattern '?ERROR ?Task ?Runtime'",
+        then="A deployment broke it, or it cannot read its secrets (SecretsFailed). Roll back; nothing that was answered with 2xx is lost.",
+        escalate="It lasts longer than the shortest sender's retries.",
+    ),
+    "webhook-throttles": Entry(
+        means="Lambda refuses invocations of the ingress.",
+        see="Throttles of {ingress}, against its reserved concurrency.",
+        command="aws lambda get-function-concurrency --function-name {ingress}",
+        then="Raise Edge(concurrency=...), or the account's limit. A flood is bounded by the API's throttling before it comes here.",
+        escalate="Senders report failures.",
+    ),
+    "webhook-slow": Entry(
+        means="One in a hundred webhook requests takes over two seconds, and the shortest senders' deadlines are three.",
+        see="Duration of {ingress}, p99.",
+        command="aws logs tail /aws/lambda/{ingress} --since 30m --filter-pattern '{{ $.duration_ms > 2000 }}'",
+        then="Cold starts: raise Edge(memory=...). Slow SQS or Secrets Manager show in waited_ms.",
+        escalate="Senders disable the endpoint.",
     ),
     "ledger-hot-key": Entry(
         means="One key of the ledger {table} takes more than a partition gives.",

@@ -11,6 +11,9 @@ from constructs import Construct
 from .causes import Cause
 from .signal import Signal, queries
 
+EXTENSION = 300
+"""Seconds for which a cause stays quiet after its explanation went away: that one may only have paused."""
+
 
 def metric_alarm(
     scope: Construct, signal: Signal, *, name: str, text: str, actions: Sequence[str]
@@ -47,7 +50,7 @@ def composite_alarm(
         {
             "actions_suppressor": alarm(cause.suppressor),
             "actions_suppressor_wait_period": cause.wait,
-            "actions_suppressor_extension_period": cause.wait,
+            "actions_suppressor_extension_period": EXTENSION,
         }
         if cause.suppressor
         else {}

@@ -39,15 +39,12 @@ def causes(subject: Subject, *, stuck: tuple[str, ...]) -> Iterator[Cause]:
     wait = subject.rhythm.delay
     yield Cause(name="provider-outage", rule="{provider-rate} AND NOT {code-rate}")
     yield Cause(
-        name="code-regression",
-        rule="({code-rate} OR {fn-error-rate} OR {data-rate})"
-        + (" AND NOT {concentrated}" if subject.by_tenant else "")
-        + " AND NOT {provider-rate} AND NOT {ledger-throttled}",
+        name="code-regression", rule=f"{_everybodys(subject)} AND NOT {{provider-rate}} AND NOT {{ledger-throttled}}"
     )
-    concentrated = "({concentrated} AND ({data-rate} OR {code-rate})) OR " if subject.by_tenant else ""
+    particular = "({concentrated} OR {data-count})" if subject.by_tenant else "{data-count}"
     yield Cause(
         name="data-repair",
-        rule=f"({concentrated}{{data-count}}) AND NOT {{provider-rate}} AND NOT {{code-regression}}",
+        rule=f"{particular} AND NOT {{provider-rate}} AND NOT {{code-regression}}",
         suppressor="code-regression",
         wait=wait,
     )
@@ -70,6 +67,15 @@ def causes(subject: Subject, *, stuck: tuple[str, ...]) -> Iterator[Cause]:
         suppressor="known-cause",
         wait=_backlog_wait(subject),
     )
+
+
+def _everybodys(subject: Subject) -> str:
+    """Failures that are not one tenant's. Insights arrive late: a rate that is red at once must wait for their word."""
+    if not subject.by_tenant:
+        return "({code-rate} OR {fn-error-rate} OR {data-rate})"
+    if subject.rhythm.immediate:
+        return "((({code-rate} OR {data-rate}) AND {spread}) OR {fn-error-rate})"
+    return "({code-rate} OR {fn-error-rate} OR {data-rate}) AND NOT {concentrated}"
 
 
 def _backlog_wait(subject: Subject) -> int:

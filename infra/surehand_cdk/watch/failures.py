@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from .signal import Signal
-from .subject import Subject
+from .subject import INSIGHTS_ARRIVE, Subject
 
 FEW_CRASHES = 3
 """A message that kills its process does so three times before it is poison: no regression yet."""
@@ -15,27 +15,36 @@ FEW_CRASHES = 3
 def signals(subject: Subject) -> Iterator[Signal]:
     """Rates per class, which the causes tell apart; concentration in one tenant; and the function's own health."""
     yield _rate(subject, "provider-rate", "FailedProvider", above=50)
-    # One message that fails on code and is retried to its end must not look like a regression.
+    # Two messages that fail on code and are retried to their end must not look like a regression.
     yield _rate(subject, "code-rate", "FailedCode", above=10, more_than=2 * subject.handler.options.max_attempts)
-    yield _rate(subject, "data-rate", "FailedData", above=20, more_than=4)
+    yield _rate(subject, "data-rate", "FailedData", above=20, more_than=subject.rhythm.few - 1)
     yield Signal(
         name="data-count",
-        metrics=(subject.own("data", "FailedData", period=900),),
+        metrics=(subject.own("failed", "FailedData", period=60),),
         threshold=0,
         breaches=1,
         # Red for longer than DATA-REPAIR waits for a larger cause, or its notification would be forgotten.
-        periods=math.ceil((subject.rhythm.delay + 300) / 900),
+        periods=math.ceil((subject.rhythm.delay + 300) / 60),
     )
     if subject.by_tenant:
-        yield Signal(
-            name="concentrated",
-            metrics=(subject.insight("top", "MaxContributorValue"), subject.insight("total", "Sum")),
-            expression="IF(FILL(total,0) >= 5, 100 * FILL(top,0) / total, 0)",
-            threshold=80,
-            breaches=1,
-            periods=1,
-        )
+        yield _by_contributor(subject, "concentrated", "IF(FILL(total,0) >= {few}, 100 * FILL(top,0) / total, 0)", 80)
+        if subject.rhythm.immediate:
+            spread = "IF(FILL(total,0) >= {few}, IF(100 * FILL(top,0) / total <= 80, 1, 0), 0)"
+            yield _by_contributor(subject, "spread", spread, 0)
     yield from function(subject)
+
+
+def _by_contributor(subject: Subject, name: str, expression: str, above: float) -> Signal:
+    rhythm = subject.rhythm
+    return Signal(
+        name=name,
+        metrics=(subject.insight("top", "MaxContributorValue"), subject.insight("total", "Sum")),
+        expression=expression.format(few=rhythm.few),
+        threshold=above,
+        breaches=1,
+        # Red for as long as the rates that it explains look back, or they would lose their explanation first.
+        periods=math.ceil((rhythm.periods * rhythm.period + INSIGHTS_ARRIVE) / subject.insight_period),
+    )
 
 
 def _rate(subject: Subject, name: str, metric: str, *, above: float, more_than: int = 0) -> Signal:

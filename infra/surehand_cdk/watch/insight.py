@@ -25,6 +25,8 @@ def failure_rule(scope: Construct, subject: Subject) -> cloudwatch.CfnInsightRul
             "Filters": [
                 {"Match": "$.event", "In": ["delivery"]},
                 {"Match": "$.failure_class", "In": ["code", "data"]},
+                # Each message once: one that is retried five times is no crowd.
+                {"Match": "$.receive_count", "EqualTo": 1},
             ],
         },
         "AggregateOn": "Count",

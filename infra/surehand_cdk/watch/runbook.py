@@ -16,9 +16,10 @@ _HEAD = """\
 Generated from `infra/surehand_cdk/watch` by `python -m surehand_cdk.watch.runbook`; a test keeps it true. One heading
 per alarm; each alarm's description links to its heading and carries the command.
 
-In the commands, `HANDLER` is the handler's name, `FUNCTION` is `{service}-{stage}-{handler}`, `QUEUE` and `DLQ` are its
-queues (`FUNCTION` and `FUNCTION-dlq`, with `.fifo` on FIFO), `TABLE` is `{service}-{stage}-ledger`, `GROUP` is the
-schedule group, `UUID` is the mapping's id.
+In the commands, `STAGE` and `HANDLER` are the names of stage and handler, `FUNCTION` is `{service}-{stage}-{handler}`,
+`QUEUE` and `DLQ` are its queues (`FUNCTION` and `FUNCTION-dlq`, with `.fifo` on FIFO), `TABLE` is
+`{service}-{stage}-ledger`, `GROUP` is the schedule group, `INGRESS` is `{service}-{stage}-webhooks`, `UUID` is the
+mapping's id.
 """
 
 
@@ -26,6 +27,7 @@ schedule group, `UUID` is the mapping's id.
 class Names:
     """The names that commands are filled with; alarms of the whole service leave the handler's empty."""
 
+    stage: str = ""
     handler: str = ""
     function: str = ""
     queue: str = ""
@@ -33,6 +35,7 @@ class Names:
     table: str = ""
     mapping: str = ""
     group: str = ""
+    ingress: str = ""
 
     def fill(self, text: str) -> str:
         """*text* with the names in their places."""
@@ -52,7 +55,15 @@ def document() -> str:
     """docs/runbook.md."""
     parts = [_HEAD]
     names = Names(
-        handler="HANDLER", function="FUNCTION", queue="QUEUE", dlq="DLQ", table="TABLE", mapping="UUID", group="GROUP"
+        stage="STAGE",
+        handler="HANDLER",
+        function="FUNCTION",
+        queue="QUEUE",
+        dlq="DLQ",
+        table="TABLE",
+        mapping="UUID",
+        group="GROUP",
+        ingress="INGRESS",
     )
     for title, entries in (
         ("Causes (these page)", CAUSES),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from surehand import Handler
-from surehand.declare.cron import When
+from surehand.declare import When
 
 from .ticks import Ticking
 
@@ -31,6 +31,7 @@ def longest_gap(when: When) -> timedelta | None:
 
 def ticking(handler: Handler[Any], *, group: str) -> Ticking | None:
     """How *handler* is watched as a schedule; None for one that is not, or that ticks once."""
-    schedule = getattr(handler.options, "schedule", None)
-    every = longest_gap(schedule.when) if schedule is not None else None
-    return Ticking(every, group, schedule.flexible) if every is not None else None
+    timing = handler.options.timing
+    if timing is None or (every := longest_gap(timing.when)) is None:
+        return None
+    return Ticking(every, group, timing.flexible)

@@ -14,6 +14,8 @@ from .signal import Insight, Metric
 from .traffic import Rhythm, Traffic, rhythm
 
 NAMESPACE = "surehand"
+INSIGHTS_ARRIVE = 180
+"""Seconds by which a Contributor Insights metric may be later than the metrics of the same minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +105,14 @@ class Subject:
         """An EventCount metric of the event source mapping."""
         return Metric(id, "AWS/Lambda", name, {"EventSourceMappingUUID": self.mapping}, "Sum", period)
 
-    def insight(self, id: str, what: Any, *, period: int = 900) -> Insight:
+    @property
+    def insight_period(self) -> int:
+        """Seconds over which contributors are counted."""
+        return {60: 300, 300: 900}.get(self.rhythm.period, self.rhythm.period)
+
+    def insight(self, id: str, what: Any) -> Insight:
         """A number from the rule that counts failures by code and tenant."""
-        return Insight(id, self.insight_rule, what, period)
+        return Insight(id, self.insight_rule, what, self.insight_period)
 
 
 def _seconds(length: timedelta) -> int:

@@ -62,6 +62,12 @@ def dropped(group: str) -> Signal:
     )
 
 
+def undelivered(queue: str) -> Signal:
+    """A tick lies in the schedules' dead-letter queue: no handler has seen it."""
+    metric = Metric("visible", "AWS/SQS", "ApproximateNumberOfMessagesVisible", {"QueueName": queue}, "Maximum", 300)
+    return Signal(name="sched-undelivered", metrics=(metric,), threshold=0, breaches=1, periods=1, duty="page")
+
+
 def _heartbeat(subject: Subject, name: str, metric: str, every: timedelta) -> Signal | None:
     """None for a tick so rare that CloudWatch cannot look back to the last one (about five days)."""
     interval = int(every.total_seconds())

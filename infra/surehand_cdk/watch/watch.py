@@ -12,10 +12,10 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from surehand import Handler
-from surehand.declare import table_name
+from surehand.declare import derived, physical_name, table_name
 from surehand_cdk.service import ServiceConstruct
 
-from . import ledger
+from . import ledger, webhooks
 from .alarm import composite_alarm, metric_alarm
 from .causes import Cause, causes
 from .cost import Cost
@@ -26,7 +26,7 @@ from .runbook import DEFAULT_PAGE, Names, description
 from .schedules import ticking
 from .signal import Signal
 from .subject import Subject
-from .ticks import Ticking
+from .ticks import Ticking, undelivered
 from .topic import alarm_topic
 from .traffic import Traffic
 
@@ -38,7 +38,7 @@ class Watch(Construct):
         watched: The service. Its resources are referred to by their derived names.
         profile: "full" (signals, causes, dashboard), "lean" (plain alarms that notify by themselves, no metrics of
             ours) or "none".
-        traffic: Handler → its usual load, which periods and thresholds follow. Default: 30 messages a minute.
+        traffic: Handler → its usual load, which periods and thresholds follow. Default: 4 messages a minute.
         topic: Where alarms go. Default: an encrypted topic of this construct, see `topic`.
         tickets: Where what can wait until morning goes. Default: the same topic.
         runbook: Address of docs/runbook.md, as the alarms' descriptions link to it.
@@ -75,10 +75,12 @@ class Watch(Construct):
         assert self.topic is not None  # noqa: S101 - set just above
         self._pages = [self.topic.topic_arn]
         self._tickets = [(tickets or self.topic).topic_arn]
+        self._ingress = physical_name(watched.service.name, watched.stage, webhooks.INGRESS)
         self._table = table_name(watched.service.name, watched.stage)
         self.subjects = [self._subject(handler, traffic or {}) for handler in watched.service.handlers]
         self._ticking = self._schedules()
-        self._watch_ledger()
+        self._watch_service()
+        self._watch_ingress()
         for subject in self.subjects:
             self._watch_handler(Construct(self, subject.handler.name), subject)
         if self.profile is Profile.FULL:
@@ -111,20 +113,33 @@ class Watch(Construct):
         )
 
     def _schedules(self) -> dict[str, Ticking]:
-        group = getattr(self.watched, "schedule_group", None)
-        name = group.schedule_group_name if group is not None else self._stem
+        name = derived.schedule_group_name(self.watched.service.name, self.watched.stage)
         found = {subject.handler.name: ticking(subject.handler, group=name) for subject in self.subjects}
         return {handler: schedule for handler, schedule in found.items() if schedule is not None}
 
-    def _watch_ledger(self) -> None:
+    def _watch_service(self) -> None:
         signals = ledger.signals(self._table) if self.profile is Profile.FULL else (ledger.throttled(self._table),)
         place = Construct(self, "Ledger")
+        names = Names(stage=self.watched.stage, table=self._table)
         for signal in signals:
-            self._add(place, signal, name=f"{self._stem}-{signal.name}", names=Names(table=self._table))
+            self._add(place, signal, name=f"{self._stem}-{signal.name}", names=names)
+        if self._ticking:
+            letters = derived.tick_dead_letter_queue_name(self.watched.service.name, self.watched.stage)
+            signal = undelivered(letters)
+            names = Names(stage=self.watched.stage, dlq=letters)
+            self._add(Construct(self, "Schedules"), signal, name=f"{self._stem}-{signal.name}", names=names)
+
+    def _watch_ingress(self) -> None:
+        if any(handler.trigger == "webhook" for handler in self.watched.service.handlers):
+            place = Construct(self, "Ingress")
+            names = Names(stage=self.watched.stage, ingress=self._ingress)
+            for signal in webhooks.ingress(self._ingress):
+                self._add(place, signal, name=f"{self._stem}-{signal.name}", names=names)
 
     def _watch_handler(self, place: Construct, subject: Subject) -> None:
         schedule = self._ticking.get(subject.handler.name)
         names = Names(
+            stage=self.watched.stage,
             handler=subject.handler.name,
             function=subject.name,
             queue=subject.queue,
@@ -132,16 +147,17 @@ class Watch(Construct):
             table=self._table,
             mapping=subject.mapping,
             group=schedule.group if schedule is not None else "",
+            ingress=self._ingress,
         )
         if self.profile is Profile.LEAN:
             for signal in lean(subject, ticking=schedule):
                 self._add(place, signal, name=f"{subject.name}-{signal.name}", names=names)
             return
-        signals = full(subject, ticking=schedule, swept=hasattr(self.watched, "sweep"))
+        signals = full(subject, ticking=schedule, swept=bool(self.watched.sweep and self.watched.sweep.enabled))
         for signal in signals:
             alarm = self._add(place, signal, name=f"{subject.name}-{signal.name}", names=names)
             if signal.name == "concentrated":
-                alarm.add_dependency(failure_rule(place, subject))
+                alarm.add_resource_dependency(failure_rule(place, subject))
                 self._counts["insight_rules"] += 1
         for cause in causes(subject, stuck=stuck_signals(signals)):
             self._compose(place, subject, cause, names)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from .signal import Metric, Signal
 from .subject import NAMESPACE, Subject
 
-_QUIET_HOURS = 24
+INGRESS = "webhooks"
+"""The ingress's place in its function's name."""
 
 
 def signals(subject: Subject) -> Iterator[Signal]:
@@ -30,7 +31,7 @@ def signals(subject: Subject) -> Iterator[Signal]:
         periods=1,
         duty="page",
     )
-    hours = _silence(subject)
+    hours = round(subject.traffic.silent_after.total_seconds() / 3_600)
     yield Signal(
         name="webhook-silence",
         metrics=(_of_source(subject, "accepted", "Accepted", 3_600),),
@@ -44,9 +45,23 @@ def signals(subject: Subject) -> Iterator[Signal]:
     )
 
 
-def _silence(subject: Subject) -> int:
-    """Hours without a request that are unusual: fifty usual gaps, from 2 hours to a day."""
-    return min(_QUIET_HOURS, max(2, round(50 / subject.traffic.per_minute / 60)))
+def ingress(function: str) -> Iterator[Signal]:
+    """The ingress of all sources: it fails, is throttled, or is slower than the most impatient senders."""
+    errors, throttles = (_of_ingress(function, name, "Sum") for name in ("Errors", "Throttles"))
+    yield Signal(name="webhook-errors", metrics=(errors,), threshold=0, breaches=3, periods=5, duty="page")
+    yield Signal(name="webhook-throttles", metrics=(throttles,), threshold=0, breaches=3, periods=5, duty="page")
+    yield Signal(
+        name="webhook-slow",
+        metrics=(_of_ingress(function, "Duration", "p99"),),
+        threshold=2_000,
+        breaches=3,
+        periods=5,
+        duty="ticket",
+    )
+
+
+def _of_ingress(function: str, name: str, stat: str) -> Metric:
+    return Metric("value", "AWS/Lambda", name, {"FunctionName": function}, stat, 300)
 
 
 def _of_source(subject: Subject, id: str, name: str, period: int) -> Metric:
