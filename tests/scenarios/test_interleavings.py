@@ -1,0 +1,164 @@
+"""Two invocations meet at one operation: every order of their calls, with every crash, lost reply or refusal.
+
+A small exhaustive search over the engine's real code: at each crossing the running invocation goes on, or lets the
+other one go first (so often at most), or suffers a fault (one of each kind at most). Every schedule is run to its end
+and must break no promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from surehand import Handler, Job, Reject, queue
+from surehand.testing import Account
+from surehand.testing.simulator import Crossing, Fault, StandardQueue
+from tests.scenarios.hostile import stage
+from tests.scenarios.kiosk import SCRIPT, Ticket
+
+TICKET = Ticket(number="1")
+CRASH = (Fault.KILL_BEFORE, Fault.KILL_AFTER)
+NO_REPLY = (Fault.LOSE_REPLY, Fault.REFUSE)
+MOMENT = timedelta(milliseconds=1)
+
+
+@queue("solo", key="number", batch_size=1, max_attempts=3)
+def solo(ticket: Ticket, job: Job) -> object:
+    """One message in each invocation."""
+    return SCRIPT.run(ticket, job)
+
+
+@queue("solo-careful", key="number", batch_size=1, on_unknown="hold")
+def solo_careful(ticket: Ticket, job: Job) -> object:
+    """The same, with unknown effects held."""
+    return SCRIPT.run(ticket, job)
+
+
+@dataclass
+class Choices:
+    """One path through the tree of choices: *prefix* is given, the rest takes the first option."""
+
+    prefix: list[int]
+    taken: list[tuple[int, int]] = field(default_factory=list)
+
+    def among(self, options: int) -> int:
+        """Return the option to take at this point."""
+        picked = self.prefix[len(self.taken)] if len(self.taken) < len(self.prefix) else 0
+        self.taken.append((picked, options))
+        return picked
+
+    def next(self) -> list[int] | None:
+        """Return the prefix of the next path, or None if this was the last one."""
+        taken = list(self.taken)
+        while taken and taken[-1][0] == taken[-1][1] - 1:
+            taken.pop()
+        return [picked for picked, _ in taken[:-1]] + [taken[-1][0] + 1] if taken else None
+
+
+@dataclass
+class Search:
+    """The choices of one schedule: go on, let the other go first, or a fault of one of the *kinds* still left."""
+
+    choices: Choices
+    kinds: list[tuple[Fault, ...]]
+    switches: int
+    exploring: bool = False
+    happened: list[str] = field(default_factory=list)
+    met: list[object] = field(default_factory=list)
+
+    def plan(self, account: Account) -> Callable[[Crossing], Fault | None]:
+        def plan(crossing: Crossing) -> Fault | None:
+            if not self.exploring or not self._one_of_two(crossing):
+                return None
+            others = [one for one in crossing.invocation.function.running if one is not crossing.invocation]
+            waits = bool(others or len(self.met) < 2) and self.switches > 0
+            options: list[Fault | str] = ["go", *(["wait"] if waits else []), *sum(self.kinds, ())]
+            picked = options[self.choices.among(len(options))]
+            if picked == "wait":
+                self.switches -= 1
+                account.simulation.sleep(MOMENT)
+                return None
+            if isinstance(picked, Fault):
+                self.kinds = [kind for kind in self.kinds if picked not in kind]
+                self.happened.append(f"{picked} {crossing}")
+                return picked
+            return None
+
+        return plan
+
+    def _one_of_two(self, crossing: Crossing) -> bool:
+        if crossing.invocation not in self.met and len(self.met) < 2:
+            self.met.append(crossing.invocation)
+        return crossing.invocation in self.met
+
+
+def fresh(account: Account, handler: Handler) -> None:
+    """The producer sends twice."""
+    account.send(handler, TICKET, TICKET)
+
+
+def repeated(account: Account, handler: Handler) -> None:
+    """SQS delivers one message twice at once."""
+    account.send(handler, TICKET)
+    queue = account.sites[handler.name].queue
+    assert isinstance(queue, StandardQueue)
+    queue.deliver_again(queue.messages[0].id)
+
+
+def redriven(account: Account, handler: Handler) -> None:
+    """The failed message is redriven while a duplicate of the old one is delivered."""
+    site = account.sites[handler.name]
+    assert isinstance(site.queue, StandardQueue)
+    account.simulation.redrive(site.dead_letters)
+    site.queue.take_in(
+        site.dead_letters.messages[0],
+        "repeated",
+        receives=2,
+        visible_at=account.simulation.clock.now() + timedelta(seconds=1),
+        expires_at=account.simulation.clock.now() + timedelta(days=1),
+    )
+
+
+def schedules(
+    handler: Handler, situation: Callable[[Account, Handler], None], kinds: list[tuple[Fault, ...]], switches: int
+) -> int:
+    """Run every schedule and return how many there were."""
+    prefix: list[int] | None = []
+    count = 0
+    while prefix is not None:
+        search = Search(Choices(prefix), list(kinds), switches)
+        rejecting = [situation is redriven]
+
+        def act(account, ticket, run, rejecting=rejecting):
+            if rejecting[0]:
+                raise Reject("data.no")
+
+        with stage(handler, act) as (account, outside):
+            if situation is redriven:
+                account.deliver(handler, TICKET)
+                account.simulation.sleep(timedelta(minutes=1))
+                rejecting[0] = False
+            account.simulation.crossings.plan = search.plan(account)
+            search.exploring = True
+            situation(account, handler)
+            account.drain()
+            allowed = 1 + len(search.happened)
+            broken = [str(one) for one in account.witness.at_rest()] + outside.broken(allowed)
+            assert broken == [], f"{search.choices.taken} {search.happened}"
+            prefix = search.choices.next()
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("situation", [fresh, repeated, redriven], ids=lambda situation: situation.__name__)
+@pytest.mark.parametrize("handler", [solo, solo_careful], ids=lambda handler: handler.name)
+@pytest.mark.parametrize(
+    ("kinds", "switches"),
+    [([], 12), ([CRASH], 3), ([NO_REPLY], 3), ([CRASH, NO_REPLY], 1)],
+    ids=["undisturbed", "crash", "no-reply", "crash-and-no-reply"],
+)
+def test_no_schedule_of_two_invocations_breaks_a_promise(handler, situation, kinds, switches):
+    assert schedules(handler, situation, kinds, switches) > 100
