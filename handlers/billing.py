@@ -1,53 +1,40 @@
-"""The interfaces of billing and of the archive, as far as the shop needs them."""
+"""Paid invoices, as Stripe tells them: each is booked once."""
 
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
-from typing import Any
+from typing import Literal
 
-from handlers.provider import Busy, Provider, Unavailable
+from pydantic import BaseModel
 
-__all__ = ["Archive", "Billing", "Busy", "Page", "Unavailable", "archive", "billing"]
+from handlers.accounting import Busy, accounting
+from surehand import Job, Retry, webhook
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some invoices of one day, in the order of their ids. *last* is the id of the last one."""
+class Invoice(BaseModel):
+    """What the shop reads of an invoice. *amount_paid* is in cents."""
 
-    invoices: Sequence[dict[str, Any]]
-    last: str
-
-
-class Billing:
-    """Lists invoices. Every method may raise what `Provider.get` raises."""
-
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
-
-    def page(self, day: date, *, after: str | None) -> Page | None:
-        """Return the invoices of a day that come behind the id *after*, or the first ones; None if there are none."""
-        found = self._provider.get("/invoices", {"day": day.isoformat(), "after": after or ""})["invoices"]
-        return Page(found, str(found[-1]["id"])) if found else None
+    id: str
+    amount_paid: int
+    currency: str
 
 
-class Archive:
-    """Keeps what is uploaded. Every method may raise what `Provider.post` raises."""
+class Subject(BaseModel):
+    """What an event is about."""
 
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
-
-    def upload(self, day: date, page: Page, *, idempotency_key: str) -> None:
-        """Upload a page under its day and its last id; the same key uploads it once."""
-        body = {"reference": f"{day.isoformat()}/{page.last}", "day": day.isoformat(), "invoices": page.invoices}
-        self._provider.post("/uploads", body, idempotency_key=idempotency_key)
+    object: Invoice
 
 
-def billing() -> Billing:
-    """Return a client of billing at `BILLING_URL`."""
-    return Billing(Provider(os.environ["BILLING_URL"]))
+class InvoicePaid(BaseModel):
+    """One event. In Stripe's dashboard the endpoint is subscribed to this type alone; any other is a dead letter."""
+
+    id: str
+    type: Literal["invoice.paid"]
+    data: Subject
 
 
-def archive() -> Archive:
-    """Return a client of the archive at `ARCHIVE_URL`."""
-    return Archive(Provider(os.environ["ARCHIVE_URL"]))
+@webhook("stripe", scheme="stripe")
+def book_payment(event: InvoicePaid, job: Job) -> None:
+    """Book what was paid. Stripe has had its 200 by then, so this may take its time and be tried again."""
+    invoice = event.data.object
+    try:
+        accounting().book(invoice.id, invoice.amount_paid, invoice.currency, idempotency_key=job.key("booking"))
+    except Busy as error:
+        raise Retry("provider.busy", after=error.retry_after) from error

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from handlers.billing import Busy, archive, billing
+from handlers.archive import Busy, archive, billing
 from surehand import Job, Retry, Tick, cron, schedule
 
 

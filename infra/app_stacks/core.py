@@ -7,6 +7,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sqs as sqs
 
 from app_stacks.settings import Settings
+from surehand.webhooks.source import PREFIX
 from surehand_cdk import HandlerResources, ServiceConstruct
 from surehand_cdk.acknowledged import acknowledge
 from surehand_cdk.function_options import check_environment
@@ -35,6 +36,9 @@ class CoreStack(Stack):
         Tags.of(self).add("service", settings.service.name)
         Tags.of(self).add("env", settings.stage)
         CfnOutput(self, "TableName", value=self.shop.table.table_name)
+        if self.shop.webhooks is not None:
+            CfnOutput(self, "WebhooksUrl", value=f"{self.shop.webhooks.api.api_endpoint}{PREFIX}")
+            CfnOutput(self, "WebhooksApiId", value=self.shop.webhooks.api.api_id)
         for handler in settings.service.handlers:
             resources = self.shop[handler]
             check_environment(handler.name, settings.environment)

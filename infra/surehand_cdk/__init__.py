@@ -4,8 +4,10 @@
 """
 
 from surehand_cdk.bundling import BundleError, Target
+from surehand_cdk.edge import Edge
 from surehand_cdk.function import HandlerResources
 from surehand_cdk.service import ServiceConstruct
 from surehand_cdk.validation import validate
+from surehand_cdk.webhooks import Webhooks
 
-__all__ = ["BundleError", "HandlerResources", "ServiceConstruct", "Target", "validate"]
+__all__ = ["BundleError", "Edge", "HandlerResources", "ServiceConstruct", "Target", "Webhooks", "validate"]

@@ -14,14 +14,18 @@ from constructs import Construct
 from surehand import Handler, Service
 from surehand.declare import derived, ledger_retention, queue_variable, table_name, target_names
 from surehand.declare.options import check_name
+from surehand.declare.sweeping import MEGABYTES
 from surehand.errors import DeclarationError
 from surehand_cdk.acknowledged import ADOPTED, CODE, acknowledge
 from surehand_cdk.bundling import Target, bundle_of, code_asset
+from surehand_cdk.edge import Edge
 from surehand_cdk.function import HandlerResources, Setting, handler_resources
 from surehand_cdk.keeping import Keeping, admit_logs
 from surehand_cdk.ledger import ledger_table
 from surehand_cdk.queues import QueuePair, queue_pair
 from surehand_cdk.schedules import schedules
+from surehand_cdk.sweep import SweepSetting, sweep
+from surehand_cdk.webhooks import Surroundings, Webhooks, webhook_handlers
 
 
 class ServiceConstruct(Construct):
@@ -34,9 +38,10 @@ class ServiceConstruct(Construct):
         stage: Part of every name, `{service}-{stage}-{handler}`.
         protect: What holds messages, operations or logs survives the stack's deletion, and the ledger refuses to be
             deleted. False for stages that come and go.
-        schedules_enabled: False deploys the schedules asleep.
+        schedules_enabled: False deploys the schedules asleep, the sweep's too.
         functions: Handler → additions to its function: environment, memory, VPC, layers, … What is derived is refused.
         queue_names: Handler → an existing queue of this account and Region, adopted instead of creating one.
+        edge: What a flood of webhook requests may cost.
         encryption_key: Encrypts queues, ledger and logs instead of the services' own keys. The policy of an imported
             key must let CloudWatch Logs use it, and whatever AWS service sends to the queues.
 
@@ -61,7 +66,9 @@ class ServiceConstruct(Construct):
         schedules_enabled: bool = True,
         functions: Mapping[Handler[Any], lambda_.FunctionOptions] | None = None,
         queue_names: Mapping[Handler[Any], str] | None = None,
+        edge: Edge | None = None,
         encryption_key: kms.IKey | None = None,
+        sweep_megabytes: int = MEGABYTES,
     ) -> None:
         super().__init__(scope, id)
         check_name(stage, "Stage")
@@ -95,6 +102,22 @@ class ServiceConstruct(Construct):
             keeping=self._keeping,
             enabled=schedules_enabled,
         )
+        #: API, ingress and the bucket of large bodies; None without a webhook.
+        self.webhooks = self._webhooks(pairs, edge or Edge())
+        #: The function that tells what is stuck, and its schedule; None with `sweep_megabytes=0`.
+        self.sweep = sweep(
+            Construct(self, "Sweep"),
+            service,
+            SweepSetting(
+                stage=stage,
+                table=self.table,
+                code=self.code,
+                keeping=self._keeping,
+                variables=self._variables(),
+                megabytes=sweep_megabytes,
+                enabled=schedules_enabled,
+            ),
+        )
 
     def __getitem__(self, handler: Handler[Any] | str) -> HandlerResources:
         """Return the resources of a handler. KeyError, naming the service's handlers, if it has no such handler."""
@@ -111,6 +134,23 @@ class ServiceConstruct(Construct):
             acknowledge(pair.dead_letters, ADOPTED)
         return pair
 
+    def _webhooks(self, pairs: Mapping[str, QueuePair], edge: Edge) -> Webhooks | None:
+        if not webhook_handlers(self.service):
+            return None
+        around = Surroundings(
+            service=self.service,
+            stage=self.stage,
+            version=self._version(),
+            queues={name: pair.queue for name, pair in pairs.items()},
+            functions={name: resources.function for name, resources in self._resources.items()},
+            code=self.code,
+            keeping=self._keeping,
+        )
+        return Webhooks(self, "Webhooks", around, edge=edge)
+
+    def _version(self) -> str:
+        return str(self.node.try_get_context("version") or self.code.asset_hash[:12])
+
     def _setting(self, handler: Handler[Any], pairs: Mapping[str, QueuePair]) -> Setting:
         targets = {name: pairs[name].queue for name in target_names(handler) if name != handler.name}
         queues = {handler.name: pairs[handler.name].queue, **targets}
@@ -123,15 +163,20 @@ class ServiceConstruct(Construct):
             code=self.code,
             keeping=self._keeping,
             variables={
-                derived.SERVICE: self.service.name,
-                derived.STAGE: self.stage,
+                **self._variables(),
                 derived.HANDLER: handler.name,
-                derived.TABLE: self.table.table_name,
                 derived.LEDGER_RETENTION: str(int(ledger_retention(self.service.handlers).total_seconds())),
-                derived.VERSION: str(self.node.try_get_context("version") or self.code.asset_hash[:12]),
                 **{queue_variable(name): queue.queue_url for name, queue in queues.items()},
             },
         )
+
+    def _variables(self) -> dict[str, str]:
+        return {
+            derived.SERVICE: self.service.name,
+            derived.STAGE: self.stage,
+            derived.TABLE: self.table.table_name,
+            derived.VERSION: self._version(),
+        }
 
     def _target(self) -> Target:
         given = self.node.try_get_context("target") or Target.LAMBDA

@@ -1,8 +1,8 @@
 """A stub of the outside world on 127.0.0.1: charges, books and keeps, by idempotency key, or misbehaves.
 
-`POST /charges`, `POST /movements` and `POST /uploads` have an effect once for each `Idempotency-Key`; `GET` of the same
-paths shows what has happened. `GET /invoices?day=…&after=…` lists a page of invoices. A request that carries one of
-these words in `card` or `reference` is answered so:
+`POST` to `/charges`, `/movements`, `/uploads`, `/bookings` or `/tickets` has an effect once for each `Idempotency-Key`;
+`GET` of the same paths shows what has happened. `GET /invoices?day=…&after=…` lists a page of invoices. A request that
+carries one of these words in `card` or `reference` is answered so:
 
 * `declined`: 402, always.
 * `busy-twice`: 429 with `Retry-After: 1` to the first two requests of a key.
@@ -30,7 +30,13 @@ from local.invoices import invoices_of
 Mode = Literal["up", "busy", "slow", "down"]
 
 #: What names the effect, and the field within which the order of effects matters, by path.
-KINDS = {"/charges": ("charge", "reference"), "/movements": ("movement", "sku"), "/uploads": ("upload", "day")}
+KINDS = {
+    "/bookings": ("booking", "reference"),
+    "/charges": ("charge", "reference"),
+    "/movements": ("movement", "sku"),
+    "/tickets": ("ticket", "reference"),
+    "/uploads": ("upload", "day"),
+}
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from local import invoices
+from local import invoices, webhooks
 from local.book import Book
 from local.provider_stub import ProviderStub, provider_stub
 from surehand_cli.local.deployed import Deployed
@@ -35,14 +35,15 @@ class Record:
 def shop() -> Iterator[Surroundings]:
     """Run the provider and give the shop's samples."""
     with provider_stub(page_seconds=invoices.PAGE_SECONDS) as stub:
-        samples = [*dead_letters(), *invoices.ticks(), *orders(), *again(), *stock_moves()]
-        addresses = ("PAYMENTS_URL", "WAREHOUSE_URL", "BILLING_URL", "ARCHIVE_URL")
+        samples = [*dead_letters(), *invoices.ticks(), *orders(), *again(), *stock_moves(), *webhooks.requests()]
+        addresses = ("PAYMENTS_URL", "WAREHOUSE_URL", "BILLING_URL", "ARCHIVE_URL", "ACCOUNTING_URL", "TICKETS_URL")
         yield Surroundings(
             environment=dict.fromkeys(addresses, stub.url),
             samples=samples,
             effects=lambda: effects(stub.book),
             expected_effects=sum(expected(sample) for sample in samples),
             hints=lambda deployed: hints(deployed, stub),
+            prepare=webhooks.secrets,
         )
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from surehand import Handler, Service
 from surehand.declare import dead_letter_queue_name, physical_name, queue_name, table_name
+from surehand.webhooks.source import PREFIX
 from surehand_cli.local.emulator import ACCOUNT, CREDENTIALS, REGION
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_logs import CloudWatchLogsClient
+    from types_boto3_secretsmanager import SecretsManagerClient
     from types_boto3_sqs import SQSClient
 
 #: Part of every name of a local run.
@@ -41,6 +43,16 @@ class Deployed:
     def logs(self) -> CloudWatchLogsClient:
         """CloudWatch Logs of the emulator."""
         return self._client("logs")  # type: ignore[no-any-return]
+
+    @cached_property
+    def secrets(self) -> SecretsManagerClient:
+        """Secrets Manager of the emulator."""
+        return self._client("secretsmanager")  # type: ignore[no-any-return]
+
+    def webhook(self, handler: Handler[Any]) -> str:
+        """Return the address that the sender of a handler's webhooks is given; the emulator's APIs have no domains."""
+        api = self.outputs[f"{self.service.name}-{STAGE}"]["WebhooksApiId"]
+        return f"{self.endpoint}/_aws/execute-api/{api}/$default{PREFIX}{handler.name}"
 
     @property
     def ledger(self) -> str:

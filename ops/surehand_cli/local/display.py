@@ -39,6 +39,7 @@ class Lines:
         self._began = time.monotonic()
         self._told: Counter[int] = Counter()
         self._dead: set[int] = set()
+        self._answered: set[int] = set()
 
     def step(self, text: str) -> AbstractContextManager[object]:
         """Print the step when it begins."""
@@ -52,6 +53,9 @@ class Lines:
     def tracks(self, tracks: Sequence[Track]) -> None:
         """Print what has not been printed yet: deliveries, but for those that only bring a dead letter nearer."""
         for track in tracks:
+            if track.status is not None and id(track) not in self._answered:
+                self._answered.add(id(track))
+                self._print(f"{track.title}: HTTP {track.status}")
             for delivered in track.deliveries[self._told[id(track)] :]:
                 if delivered.outcome != "fast_forwarded":
                     code = f" ({delivered.code})" if delivered.code else ""
@@ -109,7 +113,7 @@ def table(tracks: Sequence[Track], width: int) -> RenderableType:
 
 
 def summary(done: Report) -> Text:
-    """Return the report in two lines of words."""
+    """Return the report in a few lines of words."""
     counted = [
         ("succeeded", done.succeeded),
         ("already applied", done.already_applied),
@@ -119,9 +123,11 @@ def summary(done: Report) -> Text:
     ]
     fates = ", ".join(f"{count} {word}" for word, count in counted if count or word == "lost")
     effects = f"{done.effects} effects, {done.duplicated_effects} of them duplicates, {done.out_of_order} out of order"
-    text = Text(
-        f"{done.sent} messages: {fates}. {done.retried} retries on the way.\n{effects}; {done.seconds} s in all."
-    )
+    text = Text(f"{done.sent} messages: {fates}. {done.retried} retries on the way.\n")
+    if done.requests:
+        statuses = ", ".join(f"{count} × {status}" for status, count in done.requests.items())
+        text.append(f"{sum(done.requests.values())} webhook requests: {statuses}.\n")
+    text.append(f"{effects}; {done.seconds} s in all.")
     if done.unexpected:
         text.append(f"\nNot as expected: {', '.join(done.unexpected)}.", "red")
     if done.effects != done.expected_effects:

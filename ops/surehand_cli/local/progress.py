@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from surehand_cli.local.observation import Delivered, Seen
@@ -43,6 +43,8 @@ class Track:
     @property
     def fate(self) -> Fate | None:
         """What has become of it, once that is durable: the ledger's word counts, not only the log line."""
+        if self.status is not None and not (self.sent and self.sent.operation):
+            return Fate.ANSWERED if self.status < 400 else Fate.REFUSED
         if self.dead:
             return Fate.DEAD_LETTERED
         fate = _DELETED.get(self.deliveries[-1].outcome) if self.deliveries else None
@@ -51,14 +53,27 @@ class Track:
         return fate
 
     @property
+    def status(self) -> int | None:
+        """The HTTP status that it was answered with, if it is a webhook."""
+        return self.sent.status if self.sent is not None else None
+
+    @property
     def way(self) -> str:
-        """Its outcomes in order with their codes, equal ones counted: `retry ×2 (provider.busy), succeeded`."""
+        """Its outcomes in order with their codes, equal ones counted: `retry ×2 (provider.busy), succeeded`.
+
+        A webhook's begins with its HTTP status.
+        """
         runs = groupby((delivered.outcome, delivered.code) for delivered in self.deliveries)
         return ", ".join(
-            outcome
-            + (f" ×{count}" if (count := len(list(run))) > 1 else "")
-            + (f" ({code})" if code and outcome != "fast_forwarded" else "")
-            for (outcome, code), run in runs
+            [
+                *([str(self.status)] if self.status is not None else []),
+                *(
+                    outcome
+                    + (f" ×{count}" if (count := len(list(run))) > 1 else "")
+                    + (f" ({code})" if code and outcome != "fast_forwarded" else "")
+                    for (outcome, code), run in runs
+                ),
+            ]
         )
 
     @property
@@ -83,6 +98,7 @@ class Track:
             return self.fate is not None
         return (
             self.fate is self.sample.fate
+            and self.sample.status in (None, self.status)
             and self.sample.code in (None, self.code)
             and self.sample.attempts in (None, self.attempts)
         )
@@ -125,10 +141,18 @@ class Progress:
 
     def _track_of(self, delivered: Delivered) -> Track:
         for track in self.tracks:
+            if track.sent is not None and delivered.message_id == track.sent.message_id:
+                return track
+        for track in self.tracks:
             sent = track.sent
-            if sent is None:
-                continue
-            if delivered.message_id == sent.message_id or (sent.operation and delivered.operation == sent.operation):
+            # Several may be about one operation: the first of them without a message takes this one for its own.
+            if (
+                sent is not None
+                and sent.message_id is None
+                and sent.operation
+                and sent.operation == delivered.operation
+            ):
+                track.sent = replace(sent, message_id=delivered.message_id)
                 return track
         stranger = Track(sample=None, sent=Sent(message_id=delivered.message_id), handler=delivered.handler)
         self.tracks.append(stranger)

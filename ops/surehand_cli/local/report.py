@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from surehand_cli.local.progress import Track, rejected, retried
@@ -16,8 +16,9 @@ class Report:
     """`sent` = succeeded + already_applied + canceled + dead_lettered + lost.
 
     *retried* counts attempts that were followed by another wait, *rejected* the messages that were given up: both on
-    the way, so neither is part of that sum. *lost* has met no durable fate within the time. *unexpected* are the
-    titles of the samples that did not come to what was expected of them.
+    the way, so neither is part of that sum. *requests* counts the webhooks by the status of their answers; those that
+    were refused or answered at the door are no messages, and not in the sum either. *lost* has met no durable fate
+    within the time. *unexpected* are the titles of the samples that did not come to what was expected of them.
     """
 
     sent: int
@@ -32,6 +33,7 @@ class Report:
     expected_effects: int
     duplicated_effects: int
     out_of_order: int
+    requests: Mapping[str, int]
     unexpected: Sequence[str]
     seconds: float
 
@@ -48,15 +50,17 @@ class Report:
 
     def as_json(self) -> dict[str, object]:
         """Return the fields as JSON has them."""
-        return {**dataclasses.asdict(self), "unexpected": list(self.unexpected)}
+        return {**dataclasses.asdict(self), "requests": dict(self.requests), "unexpected": list(self.unexpected)}
 
 
 def report(tracks: Sequence[Track], effects: Effects, *, expected_effects: int, seconds: float) -> Report:
     """Count the samples among *tracks*; what somebody else has sent is not part of the report."""
     ours = [track for track in tracks if track.sample is not None]
-    fates = Counter(track.fate for track in ours)
+    messages = [track for track in ours if track.sample is not None and not track.sample.fate.at_the_door]
+    fates = Counter(track.fate for track in messages)
+    statuses = Counter(str(track.status) for track in ours if track.status is not None)
     return Report(
-        sent=len(ours),
+        sent=len(messages),
         succeeded=fates[Fate.SUCCEEDED],
         already_applied=fates[Fate.ALREADY_APPLIED],
         canceled=fates[Fate.CANCELED],
@@ -68,6 +72,7 @@ def report(tracks: Sequence[Track], effects: Effects, *, expected_effects: int, 
         expected_effects=expected_effects,
         duplicated_effects=effects.duplicated,
         out_of_order=effects.out_of_order,
+        requests=dict(sorted(statuses.items())),
         unexpected=[track.title for track in ours if not track.met],
         seconds=round(seconds, 1),
     )

@@ -126,6 +126,7 @@ def local_run(project: Project, *, port: int, display: Display) -> Iterator[Loca
             deploy.finish()
         outputs = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
         deployed = Deployed(service, endpoint, outputs)
+        surroundings.prepare(deployed)
         progress = Progress(surroundings.samples)
         yield (run := LocalRun(deployed, surroundings, progress, Observer(deployed), started, folder))
     if run.report().good:

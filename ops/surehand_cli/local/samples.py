@@ -10,20 +10,33 @@ from surehand_cli.local.deployed import Deployed
 
 
 class Fate(StrEnum):
-    """What has finally become of a message."""
+    """What has finally become of a message, or of a request that never became one."""
 
     SUCCEEDED = "succeeded"
     ALREADY_APPLIED = "already_applied"
     CANCELED = "canceled"
     DEAD_LETTERED = "dead_lettered"
+    #: A handshake, which the ingress answers by itself.
+    ANSWERED = "answered"
+    #: A forged or stale request, or one for nobody.
+    REFUSED = "refused"
+
+    @property
+    def at_the_door(self) -> bool:
+        """Whether the request ends at the ingress, so that it is no message."""
+        return self in (Fate.ANSWERED, Fate.REFUSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """How a sample is recognised once it is on its way: by its message id, or by its operation's id."""
+    """How a sample is recognised once it is on its way: by its message id, or by its operation's id.
+
+    *status* is the HTTP status that a webhook was answered with.
+    """
 
     message_id: str | None = None
     operation: str | None = None
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +44,8 @@ class Sample:
     """One message and its expected fate.
 
     *send* puts it on its way. *code* is the failure code that its last failed delivery must have; None accepts any.
-    *attempts* is how many attempts it must take. *after* is the title of the sample that must have met its fate first.
+    *attempts* is how many attempts it must take, *status* what a webhook must be answered with. *after* is the title of
+    the sample that must have met its fate first.
     """
 
     title: str
@@ -40,6 +54,7 @@ class Sample:
     fate: Fate
     code: str | None = None
     attempts: int | None = None
+    status: int | None = None
     after: str | None = None
 
 
@@ -62,7 +77,7 @@ class Surroundings:
 
     *environment* is given to every function; *samples* are sent in this order; *effects* counts what has happened so
     far, and *expected_effects* is what that must be in the end. *hints* are commands to try by hand, as pairs of what
-    they show and the command.
+    they show and the command. *prepare* makes what must be there before the first sample and is in no stack.
     """
 
     environment: Mapping[str, str]
@@ -70,3 +85,4 @@ class Surroundings:
     effects: Callable[[], Effects]
     expected_effects: int
     hints: Callable[[Deployed], Sequence[tuple[str, str]]]
+    prepare: Callable[[Deployed], None] = lambda _: None
