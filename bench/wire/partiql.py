@@ -11,11 +11,17 @@ from functools import lru_cache
 
 from bench.wire.conditions import NotUnderstood
 
-_INSERT = re.compile(r"INSERT INTO \"([^\"]+)\" VALUE \{(.*)\}")
-_UPDATE = re.compile(r"UPDATE \"([^\"]+)\" (.*?) ?WHERE (.*)")
-_FIELD = re.compile(r"'([^']+)' ?: ?\?")
-_CHANGE = re.compile(r'(SET|REMOVE) "([^"]+)"( = \?)?')
+_FIELD = re.compile(r"'([^']+)': \?")
+_CHANGE = re.compile(r'(?:SET "([^"]+)" = \?|REMOVE "([^"]+)")')
 _WHERE = re.compile(r'"([^"]+)" (<=|>=|<>|=|<|>) \?')
+
+
+def _listed(one: re.Pattern[str], separator: str) -> str:
+    return f"({one.pattern}(?:{separator}{one.pattern})*)"
+
+
+_INSERT = re.compile(rf"INSERT INTO \"([^\"]+)\" VALUE \{{{_listed(_FIELD, ', ')}\}}")
+_UPDATE = re.compile(rf"UPDATE \"([^\"]+)\" {_listed(_CHANGE, ' ')} WHERE {_listed(_WHERE, ' AND ')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +50,14 @@ def statement(text: str) -> Insert | Update:
         NotUnderstood: It is none that the ledger writes.
     """
     if match := _INSERT.fullmatch(text):
-        names = tuple(_FIELD.findall(match[2]))
-        if len(names) != match[2].count("?"):
-            raise NotUnderstood(text)
-        return Insert(match[1], names)
+        return Insert(match[1], tuple(_FIELD.findall(match[2])))
     if not (match := _UPDATE.fullmatch(text)):
         raise NotUnderstood(text)
-    changes = _CHANGE.findall(match[2])
-    conditions = tuple(_WHERE.findall(match[3]))
-    if len(changes) != len(re.findall(r"\b(?:SET|REMOVE)\b", match[2])) or len(conditions) != match[3].count("?"):
-        raise NotUnderstood(text)
+    said, _, where = text.partition(" WHERE ")
+    changes = _CHANGE.findall(said)
     return Update(
         match[1],
-        tuple(name for verb, name, _ in changes if verb == "SET"),
-        tuple(name for verb, name, _ in changes if verb == "REMOVE"),
-        conditions,
+        tuple(assigned for assigned, _ in changes if assigned),
+        tuple(removed for _, removed in changes if removed),
+        tuple(_WHERE.findall(where)),
     )
