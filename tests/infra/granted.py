@@ -31,18 +31,18 @@ BY_LAMBDA = frozenset({
 Template = Mapping[str, Any]
 
 
-def granted_actions(template: Template, handler: Handler[Any]) -> frozenset[str]:
-    """Return every action that the function of *handler* may call on anything."""
+def granted_actions(template: Template, handler: Handler[Any] | str) -> frozenset[str]:
+    """Return every action that a function, a handler's or the one of that name, may call on anything."""
     return frozenset(action for _, actions in statements(template, handler) for action in actions)
 
 
-def unlike(template: Template, handler: Handler[Any], called: set[str]) -> tuple[set[str], set[str]]:
+def unlike(template: Template, handler: Handler[Any] | str, called: set[str]) -> tuple[set[str], set[str]]:
     """Compare with the actions that the handler's code *called*: those it may not call, and those it never called."""
     granted = granted_actions(template, handler)
     return called - granted, set(granted - BY_LAMBDA) - called
 
 
-def statements(template: Template, handler: Handler[Any]) -> Iterator[tuple[list[Any], list[str]]]:
+def statements(template: Template, handler: Handler[Any] | str) -> Iterator[tuple[list[Any], list[str]]]:
     """Yield resources and actions of each statement that allows something."""
     role = _role(template, handler)
     for resource in template["Resources"].values():
@@ -53,13 +53,15 @@ def statements(template: Template, handler: Handler[Any]) -> Iterator[tuple[list
                     yield _listed(statement["Resource"]), _listed(statement["Action"])
 
 
-def _role(template: Template, handler: Handler[Any]) -> str:
+def _role(template: Template, wanted: Handler[Any] | str) -> str:
     for resource in template["Resources"].values():
-        variables = resource.get("Properties", {}).get("Environment", {}).get("Variables", {})
-        if resource["Type"] == "AWS::Lambda::Function" and variables.get("SUREHAND_HANDLER") == handler.name:
-            role: str = resource["Properties"]["Role"]["Fn::GetAtt"][0]
+        properties = resource.get("Properties", {})
+        handler = properties.get("Environment", {}).get("Variables", {}).get("SUREHAND_HANDLER")
+        found = properties.get("FunctionName") == wanted if isinstance(wanted, str) else handler == wanted.name
+        if resource["Type"] == "AWS::Lambda::Function" and found:
+            role: str = properties["Role"]["Fn::GetAtt"][0]
             return role
-    raise LookupError(f"the template has no function for handler '{handler.name}'")
+    raise LookupError(f"the template has no function for {wanted}")
 
 
 def _listed(value: Any) -> list[Any]:

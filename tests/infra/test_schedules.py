@@ -26,7 +26,7 @@ def built(service: Service = TIMED, *, encrypted: bool = False, **options: Any) 
     app: App = new_app(**WITHOUT_CODE)
     stack = Stack(app, "core")
     key = kms.Key(stack, "Key", enable_key_rotation=True) if encrypted else None
-    ServiceConstruct(stack, "Service", service, stage="dev", encryption_key=key, **options)
+    ServiceConstruct(stack, "Service", service, stage="dev", encryption_key=key, sweep_megabytes=0, **options)
     validate(app)
     return synthesise(app)
 
