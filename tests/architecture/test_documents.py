@@ -22,9 +22,9 @@ def codes_page() -> str:
     rows = "\n".join(f"| `{code}` | {CLASSES[code.partition('.')[0]]} | {meaning} |" for code, meaning in CODES.items())
     return (
         "# Failure codes\n\n"
-        "`<class>.<name>`. Users register nothing: raise any code of that shape. The class decides which alarm it counts\n"
-        "in; an unknown class counts as `code`. These are the framework's own (`shared/surehand/codes.py`; this page is\n"
-        "generated from it: `SUREHAND_WRITE_DOCS=1 make test TESTS=tests/architecture`).\n\n"
+        "`<class>.<name>`. Users register nothing: raise any code of that shape. The class decides which alarm it\n"
+        "counts in; an unknown class counts as `code`. These are the framework's own (`shared/surehand/codes.py`; this\n"
+        "page is generated from it: `SUREHAND_WRITE_DOCS=1 make test TESTS=tests/architecture`).\n\n"
         f"| code | alarmed as | meaning |\n|---|---|---|\n{rows}\n"
     )
 
@@ -61,6 +61,7 @@ def test_every_test_that_a_document_names_exists(page) -> None:
 
 def test_the_readme_names_every_outcome_that_a_handler_can_choose() -> None:
     readme = text("README.md")
-    assert [outcome for outcome in ("succeeded", "retry", "deferred", "rejected", "canceled") if outcome not in readme] == []
+    assert [
+        outcome for outcome in ("succeeded", "retry", "deferred", "rejected", "canceled") if outcome not in readme
+    ] == []
     assert {"succeeded", "retry", "deferred", "rejected", "canceled"} <= set(Outcome)
-

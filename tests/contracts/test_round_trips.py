@@ -25,9 +25,12 @@ def on_emulator(emulator: str):
     """Bind the world's handlers to the emulator's ledger with group commit, and record each request on the wire."""
     calls: list[str] = []
     with store("ministack-batch", emulator) as ledger, world(KIOSK) as made:
-        ledger._client.meta.events.register_first(
-            "before-send.dynamodb", lambda request, **_: calls.append(request.headers["X-Amz-Target"].decode()) or None
-        )
+
+        def record(request, **_) -> None:
+            calls.append(request.headers["X-Amz-Target"].decode())
+
+        assert isinstance(ledger, DynamoDBLedger)
+        ledger._client.meta.events.register_first("before-send.dynamodb", record)
         ports = replace(entrypoint.ports_of(plain), ledger=ledger, group_commit=True)
         with entrypoint.bound(ports):
             yield made, calls

@@ -42,8 +42,7 @@ class Mapping:
         self.effects = folder / f"{name}.effects"
         self.effects.touch()
         self.table = f"ledger-{uuid.uuid4().hex}"
-        self.sqs = get_session().create_client("sqs", endpoint_url=url)
-        self.dynamodb = get_session().create_client("dynamodb", endpoint_url=url)
+        self.sqs, self.dynamodb = _client("sqs", url), _client("dynamodb", url)
         self.dynamodb.create_table(**table_definition(self.table))
         self.dead = self.sqs.create_queue(QueueName=f"{name}-dlq")["QueueUrl"]
         arn = self._attribute(self.dead, "QueueArn")
@@ -136,6 +135,10 @@ class Mapping:
         for message in messages:
             if message["MessageId"] not in kept:
                 self.sqs.delete_message(QueueUrl=self.queue, ReceiptHandle=message["ReceiptHandle"])
+
+
+def _client(service: str, url: str) -> Any:
+    return get_session().create_client(service, endpoint_url=url)
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ def scanning(made, pages, *, page=10 * SECOND, seen=None):
             seen.append(number)
             job.save_cursor(number)
 
-    act.seen = seen
+    act.seen = seen  # type: ignore[attr-defined]
     return act
 
 
@@ -418,8 +418,8 @@ def test_a_redrive_with_a_type_that_reads_the_old_cursor_goes_on_from_it() -> No
         with script(lambda tick, job: job.cursor(PageId)):
             often(one, None)
         made.clock.advance(MINUTE)
-        found = []
-        with script(lambda tick, job: found.append(job.cursor(PageId | int))):
+        found: list[object] = []
+        with script(lambda tick, job: found.append(job.cursor(PageId | int))):  # type: ignore[arg-type]
             assert ids(often(event(made, often, NOON), None)) == []
         assert found == [5]
 

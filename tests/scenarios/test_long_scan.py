@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -173,7 +174,8 @@ def test_a_second_runner_that_takes_over_at_any_page_leaves_the_first_one_nothin
         while scan({"Records": [again(messages[-1])]}, None)["batchItemFailures"]:
             messages.append(again(messages[-1]))
             made.clock.advance(timedelta(minutes=6))
-        values = [int(cursor.value) for cursor in made.cursors.saved]
+        saved: Any = made.cursors
+        values = [int(cursor.value) for cursor in saved.saved]
         assert takeovers == list(range(PAGES))
         assert values == sorted(values)
         assert sorted(SHOP.items) == list(range(ITEMS))

@@ -330,7 +330,7 @@ def test_p7_a_renewal_that_sqs_refuses_leaves_the_message_where_it_is() -> None:
     from surehand.errors import Refused
 
     with world(KIOSK) as made, script(raising(Defer("provider.closed"))):
-        made.queues.send = lambda handler, messages: [Refused(0, "ServiceUnavailable")]
+        made.queues.send = lambda handler, messages: [Refused(0, "ServiceUnavailable")]  # type: ignore[method-assign]
         assert ids(plain(made.event(plain, TICKET, receive_count=8), None)) != []
 
 

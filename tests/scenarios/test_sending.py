@@ -73,7 +73,7 @@ def test_what_sqs_takes_for_no_group_id_is_replaced_by_a_digest(text) -> None:
 def test_a_payload_that_does_not_fit_sends_nothing() -> None:
     with world(KIOSK) as made:
         with pytest.raises(NotValid):
-            plain.send(Ticket(number="1"), {"number": 3})
+            plain.send(Ticket(number="1"), {"number": 3})  # type: ignore[arg-type]
         with pytest.raises(NoKey):
             plain.send(Ticket(number="1"), Ticket(number=""))
         assert made.queues.sent == {}
@@ -99,7 +99,7 @@ def test_fifo_takes_no_delay() -> None:
 
 def test_what_sqs_refused_is_told_entry_by_entry() -> None:
     with world(KIOSK) as made:
-        made.queues.send = lambda handler, messages: [Refused(2, "InvalidMessageContents")]
+        made.queues.send = lambda handler, messages: [Refused(2, "InvalidMessageContents")]  # type: ignore[method-assign]
         with pytest.raises(NotSent, match="#2") as refused:
             plain.send(*numbered(plain, 3))
         assert refused.value.refused == (Refused(2, "InvalidMessageContents"),)
@@ -142,11 +142,11 @@ def test_without_the_queue_s_url_the_variable_is_named() -> None:
 def test_send_arrives_on_moto() -> None:
     import os
 
-    from botocore.session import get_session
+    from surehand.aws import clients
 
     with world(KIOSK, on="moto"):
         plain.send(*numbered(plain, 12))
         url = os.environ["SUREHAND_QUEUE_PLAIN"]
-        client = get_session().create_client("sqs")
+        client = clients.client("sqs", clients.QUEUES)
         found = client.get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"])
         assert found["Attributes"]["ApproximateNumberOfMessages"] == "12"

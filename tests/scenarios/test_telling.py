@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -39,7 +40,7 @@ class Told:
         return [line for line in self.all if "_aws" in line]
 
 
-def told_by(handler) -> tuple[Told, object]:
+def told_by(handler) -> tuple[Told, AbstractContextManager[None]]:
     told = Told()
     ports = replace(
         entrypoint.ports_of(handler), teller=CloudWatchTeller(service="kiosk", version="v7", stream=told.stream)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 
 import pytest
@@ -78,7 +79,7 @@ def a_year(account: Account, handler, *, outages: int, seed: int) -> tuple[dict[
     for _ in range(outages):
         begins = START + (END - START) * random.random()
         ends = begins + timedelta(minutes=random.choice((2, 20, 50, 70, 300, 900)))
-        sim.clock.at(begins, lambda ends=ends: go_down(ends), background=True)
+        sim.clock.at(begins, partial(go_down, ends), background=True)
     sim.run(until=END)
     made.enabled = False
     sim.run_until_quiet()

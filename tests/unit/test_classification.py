@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import urllib.error
 from email.message import Message
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
@@ -15,7 +16,8 @@ from surehand.codes import CODES, failure_class, is_code
 
 
 def aws(code: str, status: int) -> ClientError:
-    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "PutItem")
+    answer: Any = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(answer, "PutItem")
 
 
 def http(status: int) -> urllib.error.HTTPError:

@@ -118,7 +118,7 @@ def test_these_annotations_are_not(annotation) -> None:
 def test_a_nested_key_is_followed_through_optional_models() -> None:
     def handle(parcel: Parcel) -> None: ...
 
-    assert queue("parcels", key="place.order_id")(handle)
+    assert queue("parcels", key="place.order_id")(handle).name == "parcels"
 
 
 def test_a_function_without_annotation_is_refused_with_advice() -> None:

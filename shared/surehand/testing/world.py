@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, overload
 from unittest.mock import patch
 
 from surehand import entrypoint
@@ -68,29 +68,41 @@ class World:
         return self.ledger.read([operation_id]).get(operation_id)
 
 
-@contextmanager
-def world(service: Service, *, on: Literal["memory", "moto"] = "memory", seed: int = 0) -> Iterator[World]:
+@dataclass(frozen=True)
+class MemoryWorld(World):
+    """A world in memory: the clock is set by hand, and what was sent, hidden and stored can be looked at."""
+
+    ledger: MemoryLedger
+    queues: RecordingQueues
+    clock: FakeClock
+
+
+@overload
+def world(
+    service: Service, *, on: Literal["memory"] = "memory", seed: int = 0
+) -> AbstractContextManager[MemoryWorld]: ...
+@overload
+def world(service: Service, *, on: Literal["moto"], seed: int = 0) -> AbstractContextManager[World]: ...
+def world(
+    service: Service, *, on: Literal["memory", "moto"] = "memory", seed: int = 0
+) -> AbstractContextManager[World]:
     """Make tables, queues and environment from a service's declarations, for the body of a `with`.
 
     `charge_order(event, context)` then works unchanged. "memory" needs nothing and takes microseconds; "moto" enters
     `mock_aws`, so that the handlers' own boto3 calls work too, and writes the ledger one item at a time, since moto
-    does not emulate PartiQL writes.
+    does not emulate PartiQL writes. *seed* makes the jitter of a world in memory repeatable.
 
     Raises:
         ModuleNotFoundError: "moto" without moto; install `surehand[testing]`.
     """
-    with ExitStack() as stack:
-        if on == "memory":
-            yield stack.enter_context(_in_memory(service, seed))
-        else:
-            yield stack.enter_context(_on_moto(service))
+    return _in_memory(service, seed) if on == "memory" else _on_moto(service)
 
 
 @contextmanager
-def _in_memory(service: Service, seed: int) -> Iterator[World]:
+def _in_memory(service: Service, seed: int) -> Iterator[MemoryWorld]:
     ledger, clock = MemoryLedger(), FakeClock()
     cloud = MemoryCloud(secrets=store_secrets(service, stage=STAGE))
-    made = World(
+    made = MemoryWorld(
         service=service,
         ledger=ledger,
         cursors=MemoryCursors(ledger),

@@ -123,7 +123,7 @@ def test_sqs_that_stays_away_is_told():
 def test_both_attempts_to_reach_sqs_fit_into_half_of_the_shortest_deadline():
     sources = [Source(name=name, scheme=SCHEMES[name], secret="s") for name in ("stripe", "slack")]
     limits = timeouts(sources)
-    config = impatient(limits, attempts=1)
+    config: Any = impatient(limits, attempts=1)  # botocore sets its options as attributes
 
     each = config.connect_timeout + config.read_timeout
     assert limits.attempts * each <= 3 / 2
