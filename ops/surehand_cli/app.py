@@ -14,6 +14,7 @@ from surehand_cli.dlq.command import app as dlq
 from surehand_cli.ledger.command import app as ledger
 from surehand_cli.local.command import app as local
 from surehand_cli.problem import Problem
+from surehand_cli.send.command import send
 
 app = typer.Typer(
     name="surehand",
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.add_typer(local, name="local")
 app.add_typer(dlq, name="dlq")
 app.add_typer(ledger, name="ledger")
+app.command("send")(send)
 app.command("ticks")(ticks)
 app.command("backfill")(backfill)
 
