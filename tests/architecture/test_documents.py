@@ -23,8 +23,8 @@ def codes_page() -> str:
     return (
         "# Failure codes\n\n"
         "`<class>.<name>`. Users register nothing: raise any code of that shape. The class decides which alarm it\n"
-        "counts in; an unknown class counts as `code`. These are the framework's own (`shared/surehand/codes.py`; this\n"
-        "page is generated from it: `SUREHAND_WRITE_DOCS=1 make test TESTS=tests/architecture`).\n\n"
+        "counts in; an unknown class counts as `code`. These are the framework's own (`shared/surehand/codes.py`;\n"
+        "this page is generated from it: `SUREHAND_WRITE_DOCS=1 make test TESTS=tests/architecture`).\n\n"
         f"| code | alarmed as | meaning |\n|---|---|---|\n{rows}\n"
     )
 
