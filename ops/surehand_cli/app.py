@@ -11,10 +11,12 @@ from surehand_cli.account.session import as_problem
 from surehand_cli.backfill.command import backfill
 from surehand_cli.backfill.ticks import ticks
 from surehand_cli.dlq.command import app as dlq
+from surehand_cli.inventory.command import inventory
 from surehand_cli.ledger.command import app as ledger
 from surehand_cli.local.command import app as local
 from surehand_cli.problem import Problem
 from surehand_cli.send.command import send
+from surehand_cli.webhook.command import app as webhook
 
 app = typer.Typer(
     name="surehand",
@@ -27,6 +29,8 @@ app = typer.Typer(
 app.add_typer(local, name="local")
 app.add_typer(dlq, name="dlq")
 app.add_typer(ledger, name="ledger")
+app.add_typer(webhook, name="webhook")
+app.command("inventory")(inventory)
 app.command("send")(send)
 app.command("ticks")(ticks)
 app.command("backfill")(backfill)

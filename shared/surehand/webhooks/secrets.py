@@ -93,8 +93,18 @@ def read_secrets(versions: Sequence[SecretVersion], key_format: KeyFormat) -> Se
 
 
 def _read_version(version: SecretVersion, key_format: KeyFormat) -> tuple[list[Key], str | None]:
+    texts, token = stored_texts(version)
+    return [read_key(text, key_format, label=label) for label, text in texts], token
+
+
+def stored_texts(version: SecretVersion) -> tuple[list[tuple[str, str]], str | None]:
+    """Return the labelled texts of the keys that one version holds, the current one first, and its `verify_token`.
+
+    Raises:
+        SecretUnusable: It begins like JSON and is none, or holds no key. The text never shows it.
+    """
     if not version.text.lstrip().startswith(("[", "{")):
-        return [read_key(version.text, key_format, label=version.label)], None
+        return [(version.label, version.text)], None
     try:
         value = json.loads(version.text)
     except (ValueError, RecursionError):
@@ -102,10 +112,10 @@ def _read_version(version: SecretVersion, key_format: KeyFormat) -> tuple[list[K
     token = value.get("verify_token") if isinstance(value, dict) else None
     if token is not None and (not isinstance(token, str) or not token.strip()):
         raise SecretUnusable(f"the verify_token of the secret '{version.label}' is empty or no text")
-    keys = [read_key(text, key_format, label=label) for label, text in _texts(version.label, value)]
-    if not keys:
+    texts = list(_texts(version.label, value))
+    if not texts:
         raise SecretUnusable(f"the secret '{version.label}' holds no key")
-    return keys, token
+    return texts, token
 
 
 def _texts(label: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,1 @@
+"""`surehand webhook`: requests as their senders would sign them, and why a captured one is refused."""
