@@ -21,32 +21,34 @@ def claim(ledger: Ledger, wanted: Sequence[Wanted], *, lease: Lease, now: dateti
     """Claim each wanted operation, and answer in order. Ids must differ.
 
     Messages that were received before are read first (one consistent read), since most of their answers need no write.
-    Nothing is claimed that the answer does not say.
+    A refusal may come from our own first write, whose reply was lost: the item then carries our owner and is ours.
     """
     answers: dict[int, Claimed | NotClaimed] = {}
     known: dict[str, Operation] = {}
     pending = dict(enumerate(wanted))
+    refused: dict[int, Proposal] = {}
     unread = [one.id for one in wanted if one.seen_before]
     for _ in range(ROUNDS):
         try:
-            known.update(ledger.read(unread) if unread else {})
+            _look(ledger, known, unread)
         except LedgerUnavailable as error:
-            return (
-                [_unavailable(str(error))] * len(wanted) if not answers else _filled(answers, len(wanted), str(error))
-            )
+            return _filled(answers, len(wanted), str(error))
         proposals: dict[int, Proposal] = {}
         for index, one in pending.items():
-            decided = decide(known.get(one.id), one, lease=lease, now=now)
+            existing = known.get(one.id)
+            if index in refused and existing is not None and is_own(refused[index].write, existing):
+                answers[index] = refused[index].then
+                continue
+            decided = decide(existing, one, lease=lease, now=now)
             if isinstance(decided, Proposal):
                 proposals[index] = decided
             else:
                 answers[index] = decided
         written = ledger.write([proposal.write for proposal in proposals.values()], now=now) if proposals else []
-        unread = []
-        pending = {}
+        unread, pending, refused = [], {}, {}
         for (index, proposal), answer in zip(proposals.items(), written, strict=True):
             if isinstance(answer, NotWritten):
-                pending[index] = wanted[index]
+                pending[index], refused[index] = wanted[index], proposal
                 if answer.existing is None:
                     unread.append(wanted[index].id)
                 else:
@@ -56,6 +58,15 @@ def claim(ledger: Ledger, wanted: Sequence[Wanted], *, lease: Lease, now: dateti
         if not pending:
             break
     return _filled(answers, len(wanted), "contended")
+
+
+def _look(ledger: Ledger, known: dict[str, Operation], ids: Sequence[str]) -> None:
+    """Bring *known* up to date about these ids, also about items that are gone by now (DynamoDB's own expiry)."""
+    if not ids:
+        return
+    for operation_id in ids:
+        known.pop(operation_id, None)
+    known.update(ledger.read(ids))
 
 
 def write_surely(ledger: Ledger, writes: Sequence[Write], *, now: datetime) -> list[Answer]:
