@@ -11,6 +11,7 @@ from surehand_cli.account.session import as_problem
 from surehand_cli.backfill.command import backfill
 from surehand_cli.backfill.ticks import ticks
 from surehand_cli.dlq.command import app as dlq
+from surehand_cli.doctor.command import doctor
 from surehand_cli.inventory.command import inventory
 from surehand_cli.ledger.command import app as ledger
 from surehand_cli.local.command import app as local
@@ -30,6 +31,7 @@ app.add_typer(local, name="local")
 app.add_typer(dlq, name="dlq")
 app.add_typer(ledger, name="ledger")
 app.add_typer(webhook, name="webhook")
+app.command("doctor")(doctor)
 app.command("inventory")(inventory)
 app.command("send")(send)
 app.command("ticks")(ticks)

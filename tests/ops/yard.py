@@ -25,10 +25,11 @@ from surehand_cli.dlq.execute import Ending, Run, Watching
 from surehand_cli.dlq.identify import identify
 from surehand_cli.dlq.known import join
 from surehand_cli.dlq.letter import received
-from surehand_cli.dlq.moving import Mover, Record
+from surehand_cli.dlq.moving import Mover
 from surehand_cli.dlq.pace import Bucket
 from surehand_cli.dlq.plan import Plan, planned
 from surehand_cli.dlq.progress import Progress
+from surehand_cli.dlq.record import Record
 from tests.ops.depot import DEPOT, STATE, Parcel
 from tests.ops.fake_sqs import Died, FakeQueue, FakeSQS, FakeWaiting
 

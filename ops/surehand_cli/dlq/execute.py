@@ -18,9 +18,10 @@ from surehand.ledger import Ledger
 from surehand_cli.account.session import explained
 from surehand_cli.account.waiting import Waiting
 from surehand_cli.dlq.breaker import Breaker
-from surehand_cli.dlq.moving import CALL, Mover, Record
+from surehand_cli.dlq.moving import CALL, Mover
 from surehand_cli.dlq.pace import STAGES, stages
 from surehand_cli.dlq.progress import Became, Mail, Step
+from surehand_cli.dlq.record import Record
 from surehand_cli.dlq.watch import Watch
 
 #: A stage has passed when of so many of its letters the outcome is known.

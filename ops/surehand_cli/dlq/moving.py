@@ -7,17 +7,16 @@ the next run of the same plan only deletes it. Nothing is ever deleted that was 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from surehand_cli.account.waiting import Waiting
 from surehand_cli.dlq.breaker import Breaker
 from surehand_cli.dlq.destination import Destinations, Sent
-from surehand_cli.dlq.journal import Entry, Journal
 from surehand_cli.dlq.lanes import Lanes
 from surehand_cli.dlq.pace import Bucket
-from surehand_cli.dlq.progress import DONE, Mail, Progress, Step
+from surehand_cli.dlq.progress import DONE, Mail, Step
+from surehand_cli.dlq.record import Record
 from surehand_cli.dlq.scan import MOST_IN_FLIGHT, Received, Scan, count, extend, hiding, release
 
 #: Letters in one call of SQS.
@@ -26,21 +25,6 @@ _TRIES = 3
 _NAP = timedelta(seconds=5)
 #: What a run that is killed had in flight comes back within this time.
 _LONGEST = timedelta(minutes=10)
-
-
-@dataclass(slots=True)
-class Record:
-    """A run's journal and its progress, which are written together."""
-
-    journal: Journal
-    progress: Progress
-    waiting: Waiting
-
-    def write(self, kind: str, **said: Any) -> Entry:
-        """Write an entry and apply it."""
-        entry = self.journal.write(kind, self.waiting.now(), **said)
-        self.progress.apply(entry)
-        return entry
 
 
 class Mover:

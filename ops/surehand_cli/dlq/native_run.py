@@ -8,8 +8,8 @@ from typing import Any
 from surehand_cli.account.waiting import Waiting
 from surehand_cli.dlq.execute import Ending
 from surehand_cli.dlq.move_tasks import cancel_task, tasks
-from surehand_cli.dlq.moving import Record
 from surehand_cli.dlq.plan import Plan
+from surehand_cli.dlq.record import Record
 from surehand_cli.dlq.watch import Watch
 
 #: Between two looks at the task.

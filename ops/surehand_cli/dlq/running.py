@@ -1,12 +1,10 @@
-"""A run on disk and in an account: its folder, its parts put together, its end told."""
+"""A run in an account: its parts put together, and its end told."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,81 +15,26 @@ from surehand.declare import VERSION, physical_name
 from surehand_cli.account.place import Place
 from surehand_cli.account.waiting import finishing
 from surehand_cli.dlq import journal as journals
-from surehand_cli.dlq import plan as plans
 from surehand_cli.dlq.brakes import brake
 from surehand_cli.dlq.breaker import Breaker
 from surehand_cli.dlq.destination import Destination, Nowhere, ToFunction, ToQueue
-from surehand_cli.dlq.evidence import evidence, status
-from surehand_cli.dlq.evidence_text import markdown
+from surehand_cli.dlq.evidence import status
 from surehand_cli.dlq.execute import Ending, Run, Watching
+from surehand_cli.dlq.folder import Folder, report
 from surehand_cli.dlq.foreign import foreign
-from surehand_cli.dlq.journal import Reading
-from surehand_cli.dlq.moving import Mover, Record
+from surehand_cli.dlq.moving import Mover
 from surehand_cli.dlq.pace import Bucket
 from surehand_cli.dlq.plan import Plan
 from surehand_cli.dlq.planning import LAMBDA
 from surehand_cli.dlq.progress import Progress
 from surehand_cli.dlq.queue import described
-from surehand_cli.dlq.snapshot import private
+from surehand_cli.dlq.record import Record
 from surehand_cli.problem import Problem, Refusal
 from surehand_cli.terminal.output import Output
 from surehand_cli.terminal.progress import counting
 
 #: The progress line changes at most so often: counting a hundred thousand letters takes a while.
 _SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """A run's folder: plan.json, journal.jsonl, report.json, report.md."""
-
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """The run's name."""
-        return self.path.name
-
-    @property
-    def journal(self) -> Path:
-        """The journal's file."""
-        return self.path / "journal.jsonl"
-
-    def plan(self) -> Plan:
-        """Read the plan.
-
-        Raises:
-            Problem, Refusal: It cannot be read, or was changed.
-        """
-        return plans.load(self.path / "plan.json")
-
-    def reading(self) -> Reading:
-        """Read the journal, whole or not."""
-        return journals.read(self.journal)
-
-
-def begun(place: Place, plan: Plan) -> Folder:
-    """Make the folder of a new run and save its plan there."""
-    now = place.waiting.now().strftime("%Y%m%dT%H%M%S%fZ")
-    folder = Folder(place.folder / "runs" / f"{now[:-4]}Z-{plan.action}-{plan.name}-{plan.digest[:8]}")
-    plans.save(plan, folder.path / "plan.json")
-    return folder
-
-
-def folder_of(place: Place, run: str) -> Folder:
-    """Return the folder of a run given by name, by the beginning of its name, or by path.
-
-    Raises:
-        Problem: There is none, or more than one.
-    """
-    if (path := Path(run)).is_dir():
-        return Folder(path)
-    runs = place.folder / "runs"
-    found = sorted(runs.glob(f"{run}*")) if runs.is_dir() else []
-    if len(found) != 1:
-        known = ", ".join(one.name for one in sorted(runs.glob("*"))[-3:]) if runs.is_dir() else "none"
-        raise Problem(f"{len(found)} runs are called {run!r} in {runs}; the latest: {known}")
-    return Folder(found[0])
 
 
 def execute(
@@ -126,16 +69,6 @@ def execute(
     said = report(folder, plan)
     _tell(output, folder, said, ending, why)
     return status(said), said
-
-
-def report(folder: Folder, plan: Plan) -> Mapping[str, Any]:
-    """Write report.json and report.md from plan and journal, and return the report."""
-    said = evidence(folder.name, plan, folder.reading())
-    texts = {"report.json": json.dumps(said, indent=1, ensure_ascii=False) + "\n", "report.md": markdown(said)}
-    for name, text in texts.items():
-        with open(folder.path / name, "w", encoding="utf-8", opener=private) as file:
-            file.write(text)
-    return said
 
 
 def deployed_version(place: Place, plan: Plan) -> str | None:

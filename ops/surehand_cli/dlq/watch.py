@@ -9,9 +9,9 @@ from surehand.ledger import Ledger, Operation
 from surehand_cli.account.waiting import Waiting
 from surehand_cli.dlq.breaker import Breaker
 from surehand_cli.dlq.known import NO_OPS
-from surehand_cli.dlq.moving import Record
 from surehand_cli.dlq.outcome import Outcome, outcome, records_of
 from surehand_cli.dlq.progress import Became, Mail, Step
+from surehand_cli.dlq.record import Record
 
 #: Between two looks; the wait doubles up to the longest while nothing changes.
 _FIRST, _LONGEST = timedelta(seconds=0.5), timedelta(seconds=5)

@@ -14,8 +14,8 @@ from surehand_cli.dlq import journal as journals
 from surehand_cli.dlq.breaker import Breaker
 from surehand_cli.dlq.confirming import confirm
 from surehand_cli.dlq.evidence import status as exit_status
+from surehand_cli.dlq.folder import begun, report
 from surehand_cli.dlq.move_tasks import NoMoveTasks, cancel_task, start_task, tasks
-from surehand_cli.dlq.moving import Record
 from surehand_cli.dlq.native_run import follow
 from surehand_cli.dlq.plan import Plan
 from surehand_cli.dlq.planning import Wanted, make_plan
@@ -23,7 +23,7 @@ from surehand_cli.dlq.preparing import Confirm, Despite, Reason, Yes, check, run
 from surehand_cli.dlq.progress import Progress
 from surehand_cli.dlq.queue import dead_letter_queue
 from surehand_cli.dlq.reading import QueueName, letters_of
-from surehand_cli.dlq.running import begun, report
+from surehand_cli.dlq.record import Record
 from surehand_cli.dlq.selector import Selector
 from surehand_cli.dlq.watch import Watch
 from surehand_cli.problem import Refusal

@@ -9,12 +9,13 @@ import typer
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
 from surehand_cli.dlq.confirming import confirm
+from surehand_cli.dlq.folder import begun
 from surehand_cli.dlq.pace import rate_of
 from surehand_cli.dlq.planning import Wanted, make_plan
 from surehand_cli.dlq.preparing import Confirm, Despite, Rate, Reason, Yes, check, run_options, show
 from surehand_cli.dlq.queue import Queue, dead_letter_queue, described, parked_name, queue_url
 from surehand_cli.dlq.reading import Fresh, Source, letters_of
-from surehand_cli.dlq.running import begun, execute
+from surehand_cli.dlq.running import execute
 from surehand_cli.dlq.selecting import named, selecting
 from surehand_cli.dlq.selector import Selector
 from surehand_cli.problem import Problem

@@ -9,6 +9,7 @@ import typer
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
 from surehand_cli.dlq.confirming import confirm
+from surehand_cli.dlq.folder import Folder, begun
 from surehand_cli.dlq.letter import to_json
 from surehand_cli.dlq.pace import rate_of
 from surehand_cli.dlq.plan import Plan, canonical
@@ -16,7 +17,7 @@ from surehand_cli.dlq.planning import Wanted, make_plan
 from surehand_cli.dlq.preparing import Confirm, Despite, Rate, Reason, check, run_options, show
 from surehand_cli.dlq.queue import dead_letter_queue
 from surehand_cli.dlq.reading import Fresh, Letters, Source, letters_of
-from surehand_cli.dlq.running import Folder, begun, execute
+from surehand_cli.dlq.running import execute
 from surehand_cli.dlq.selecting import named, selecting
 from surehand_cli.dlq.selector import Selector
 from surehand_cli.dlq.snapshot import private

@@ -10,6 +10,7 @@ import typer
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
 from surehand_cli.dlq.confirming import confirm
+from surehand_cli.dlq.folder import begun
 from surehand_cli.dlq.pace import rate_of
 from surehand_cli.dlq.plan import Plan, load
 from surehand_cli.dlq.preparing import (
@@ -30,7 +31,7 @@ from surehand_cli.dlq.preparing import (
     show,
 )
 from surehand_cli.dlq.reading import Fresh
-from surehand_cli.dlq.running import begun, execute
+from surehand_cli.dlq.running import execute
 from surehand_cli.dlq.selecting import selecting
 from surehand_cli.dlq.selector import Selector
 from surehand_cli.dlq.verbs.plan import ParkSkipped, planned_redrive

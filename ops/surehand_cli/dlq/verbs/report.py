@@ -9,8 +9,8 @@ import typer
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
 from surehand_cli.dlq.evidence_text import markdown
-from surehand_cli.dlq.running import folder_of
-from surehand_cli.dlq.running import report as write_report
+from surehand_cli.dlq.folder import folder_of
+from surehand_cli.dlq.folder import report as write_report
 from surehand_cli.dlq.verbs.resume import RunName
 from surehand_cli.terminal.output import Output
 

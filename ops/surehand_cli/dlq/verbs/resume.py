@@ -8,8 +8,9 @@ import typer
 
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
+from surehand_cli.dlq.folder import folder_of
 from surehand_cli.dlq.preparing import Despite, check
-from surehand_cli.dlq.running import execute, folder_of
+from surehand_cli.dlq.running import execute
 from surehand_cli.problem import Refusal
 from surehand_cli.terminal.output import Output
 

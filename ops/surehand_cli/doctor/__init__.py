@@ -1,0 +1,1 @@
+"""`surehand doctor`: a live account compared with the declarations, read-only."""
