@@ -87,7 +87,7 @@ def _queue(subject: Subject) -> list[cloudwatch.GraphWidget]:
 
 
 def _own(subject: Subject, name: str, *, stat: str = "Sum", label: str = "") -> cloudwatch.Metric:
-    return _metric(NAMESPACE, name, {"handler": subject.handler.name}, stat=stat, label=label)
+    return _metric(NAMESPACE, name, subject.dimensions, stat=stat, label=label)
 
 
 def _outcomes(subject: Subject) -> cloudwatch.GraphWidget:

@@ -14,7 +14,8 @@ from .subject import Subject
 def failure_rule(scope: Construct, subject: Subject) -> cloudwatch.CfnInsightRule:
     """Counts the handler's failed deliveries by failure code and tenant, from the JSON lines that the run time writes.
 
-    Failures of a provider are left out: they follow the traffic, so the largest tenant would always stand out.
+    Failures of a provider are left out: they follow the traffic, so the largest tenant would always stand out. Source:
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/ContributorInsights-RuleSyntax.html
     """
     body = {
         "Schema": {"Name": "CloudWatchLogRule", "Version": 1},

@@ -84,10 +84,14 @@ class Subject:
         """Whether failures can be told apart by tenant."""
         return self.handler.options.tenant is not None
 
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """The one dimension of the metrics that the run time writes for the handler."""
+        return {"handler": self.handler.name}
+
     def own(self, id: str, name: str, *, stat: str = "Sum", period: int | None = None) -> Metric:
         """A metric that the run time writes."""
-        dimensions = {"handler": self.handler.name}
-        return Metric(id, NAMESPACE, name, dimensions, stat, period or self.rhythm.period)
+        return Metric(id, NAMESPACE, name, self.dimensions, stat, period or self.rhythm.period)
 
     def of_queue(self, id: str, name: str, stat: str, *, period: int = 60) -> Metric:
         """A metric of the source queue."""

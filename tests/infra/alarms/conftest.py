@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 from aws_cdk import Stack
 
-from surehand_cdk import ServiceConstruct
+from handlers.service import SHOP
+from surehand_cdk import ServiceConstruct, validate
 from surehand_cdk.watch import Watch
 from tests.infra.alarms.evaluator import Alarms
 from tests.infra.alarms.watched_service import SERVICE, TRAFFIC
@@ -30,3 +31,24 @@ def watch() -> Iterator[Synthesis]:
 def alarms(watch: Synthesis) -> Alarms:
     """The synthesised alarms."""
     return Alarms.of(watch.templates["watch"])
+
+
+def in_production(profile: str) -> Synthesis:
+    """The example service in production, watched, and judged by every layer."""
+    app = new_app(**WITHOUT_CODE)
+    core = ServiceConstruct(Stack(app, "core"), "Service", SHOP, stage="prod")
+    Watch(Stack(app, "watch"), "Watch", core, profile=profile)
+    validate(app)
+    result = synthesise(app)
+    shutil.rmtree(result.directory)
+    return result
+
+
+@pytest.fixture(scope="session")
+def full() -> Synthesis:
+    return in_production("full")
+
+
+@pytest.fixture(scope="session")
+def lean() -> Synthesis:
+    return in_production("lean")

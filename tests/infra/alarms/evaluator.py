@@ -1,8 +1,9 @@
 """CloudWatch alarms, evaluated from the synthesised template: metric math, M of N, missing data, composites.
 
-Every alarm is evaluated each minute; a period longer than a minute slides. That is how CloudWatch documents it for
-periods of up to an hour; with *aligned* periods begin on the clock instead, to see what depends on it.
-Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
+Every alarm is evaluated each minute, and a period longer than a minute slides (SlidingWindow, CloudWatch's default).
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation-window.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html (M of N, missing data) and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create_Composite_Alarm.html (suppressors).
 """
 
 from __future__ import annotations
@@ -71,9 +72,9 @@ def _sorted(composites: dict[str, Properties]) -> dict[str, Properties]:
     return found
 
 
-def states(alarms: Alarms, recorded: Recorded, *, aligned: bool = False) -> dict[str, list[bool]]:
+def states(alarms: Alarms, recorded: Recorded) -> dict[str, list[bool]]:
     """For each alarm, whether it is in state ALARM at each minute."""
-    red = {name: _metric_states(properties, recorded, aligned) for name, properties in alarms.metric.items()}
+    red = {name: _metric_states(properties, recorded) for name, properties in alarms.metric.items()}
     for name, properties in alarms.composite.items():
         test, parts = compiled(properties["AlarmRule"]), names(properties["AlarmRule"])
         red[name] = [test({part: red[part][minute] for part in parts}) for minute in range(recorded.minutes)]
@@ -112,7 +113,7 @@ def _told(properties: Properties, own: list[bool], red: Mapping[str, list[bool]]
     return found
 
 
-def _metric_states(properties: Properties, recorded: Recorded, aligned: bool) -> list[bool]:
+def _metric_states(properties: Properties, recorded: Recorded) -> list[bool]:
     series, period = _result(properties, recorded)
     width = period // 60
     wanted, enough = int(properties["EvaluationPeriods"]), int(properties["DatapointsToAlarm"])
@@ -120,8 +121,7 @@ def _metric_states(properties: Properties, recorded: Recorded, aligned: bool) ->
     missing = properties["TreatMissingData"]
     found = []
     for minute in range(len(series)):
-        end = minute - (minute + 1) % width if aligned else minute
-        points = [series[at] if (at := end - back * width) >= 0 else None for back in range(wanted + _FURTHER_BACK)]
+        points = [series[at] if (at := minute - back * width) >= 0 else None for back in range(wanted + _FURTHER_BACK)]
         real = [value for value in points if value is not None]
         if len(real) >= wanted:
             breaching = sum(compare(value, properties["Threshold"]) for value in real[:wanted])
@@ -130,7 +130,7 @@ def _metric_states(properties: Properties, recorded: Recorded, aligned: bool) ->
                 missing == "breaching" if value is None else compare(value, properties["Threshold"])
                 for value in points[:wanted]
             )
-        found.append(end >= 0 and breaching >= enough)
+        found.append(breaching >= enough)
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from surehand_cdk.watch.runbook import ENTRIES, Names, description, document
-from tests.infra.alarms.test_watch import alarms_of, watched
+from tests.infra.alarms.evaluator import Alarms
 from tests.infra.synthesis import Synthesis
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "runbook.md"
@@ -25,8 +25,9 @@ def test_every_entry_is_a_heading_and_every_heading_an_entry():
 
 
 @pytest.mark.infra
-def test_every_heading_has_an_alarm_and_every_alarm_a_heading(watch: Synthesis):
-    known = {*alarms_of(watch), *alarms_of(watched("full")), *alarms_of(watched("lean"))}
+def test_every_heading_has_an_alarm_and_every_alarm_a_heading(watch: Synthesis, full: Synthesis, lean: Synthesis):
+    stacks = [Alarms.of(synthesis.templates["watch"]) for synthesis in (watch, full, lean)]
+    known = {name for stack in stacks for name in (*stack.metric, *stack.composite)}
     used = {heading for heading in HEADINGS if any(name.endswith(f"-{heading}") for name in known)}
     webhook = {heading for heading in HEADINGS if heading.startswith("webhook-")}
 

@@ -96,16 +96,3 @@ def test_a_cause_without_its_suppressor_is_told_beside_the_larger_one(alarms: Al
     )
 
     assert "poison" in judge(incident, watched, loud, [1000]).others
-
-
-BUSY = next(watched for watched in WATCHED if watched.kind == "busy")
-WITHOUT_TENANT = [i for i, watched in CASES if watched is BUSY and i.cause and not i.name.startswith("one tenant")]
-
-
-@pytest.mark.parametrize("incident", WITHOUT_TENANT, ids=[incident.name for incident in WITHOUT_TENANT])
-def test_a_busy_handlers_cause_is_told_in_time_on_clock_aligned_periods_too(incident: Incident, alarms: Alarms):
-    found = judge(incident, BUSY, alarms, [1000, 1001], aligned=True)
-
-    assert not found.others
-    assert len(found.minutes) == 2
-    assert max(found.minutes) <= (allowed(incident, 0) or 0)

@@ -16,7 +16,7 @@ from aws_cdk import aws_sns as sns
 
 from handlers.service import SHOP
 from surehand.aws import sweep_telling, telling, tick_metrics
-from surehand_cdk import ServiceConstruct, validate
+from surehand_cdk import ServiceConstruct
 from surehand_cdk.watch import Profile, Traffic, Watch
 from surehand_cdk.watch.runbook import ENTRIES
 from surehand_cdk.watch.subject import Subject
@@ -27,27 +27,6 @@ from tests.infra.alarms.watched_service import busy
 from tests.infra.synthesis import WITHOUT_CODE, Synthesis, new_app, synthesise
 
 pytestmark = pytest.mark.infra
-
-
-def watched(profile: str, **given: Any) -> Synthesis:
-    """The example service in production, watched, and judged by every layer."""
-    app = new_app(**WITHOUT_CODE)
-    core = ServiceConstruct(Stack(app, "core"), "Service", SHOP, stage="prod")
-    Watch(Stack(app, "watch"), "Watch", core, profile=profile, **given)
-    validate(app)
-    result = synthesise(app)
-    shutil.rmtree(result.directory)
-    return result
-
-
-@pytest.fixture(scope="module")
-def full() -> Synthesis:
-    return watched("full")
-
-
-@pytest.fixture(scope="module")
-def lean() -> Synthesis:
-    return watched("lean")
 
 
 def alarms_of(synthesis: Synthesis) -> dict[str, Mapping[str, Any]]:

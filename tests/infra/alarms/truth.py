@@ -30,28 +30,26 @@ class Judged:
         return statistics.median(self.minutes) if self.minutes else None
 
 
-def judge(
-    incident: Incident, watched: Watched, alarms: Alarms, seeds: Iterable[int], *, aligned: bool = False
-) -> Judged:
+def judge(incident: Incident, watched: Watched, alarms: Alarms, seeds: Iterable[int]) -> Judged:
     """Simulate *incident* with each seed and listen to the alarms."""
     minutes: list[int] = []
     others: Counter[str] = Counter()
     seeds = list(seeds)
     for seed in seeds:
-        first = told(incident, watched, alarms, seed, aligned=aligned)
+        first = told(incident, watched, alarms, seed)
         if incident.cause and incident.cause in first:
             minutes.append(first.pop(incident.cause))
         others.update(first.keys())
     return Judged(incident, watched, len(seeds), tuple(minutes), others)
 
 
-def told(incident: Incident, watched: Watched, alarms: Alarms, seed: int, *, aligned: bool = False) -> dict[str, int]:
+def told(incident: Incident, watched: Watched, alarms: Alarms, seed: int) -> dict[str, int]:
     """The causes that were told, each with the minute (from the incident's beginning) of its first notification."""
     recorded = simulate(incident, watched, seed)
     service = watched.names.table.removesuffix("-ledger")
     mine = alarms.starting_with(f"{watched.names.function}-", f"{service}-ledger-")
     first: dict[str, int] = {}
-    for notification in notifications(mine, states(mine, recorded, aligned=aligned)):
+    for notification in notifications(mine, states(mine, recorded)):
         cause = notification.alarm.removeprefix(f"{watched.names.function}-").removeprefix(f"{service}-")
         # At the beginning there is no history yet, so heartbeats and long windows mean nothing there.
         if cause in CAUSES and notification.minute >= watched.before - 10:
