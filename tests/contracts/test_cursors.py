@@ -164,6 +164,12 @@ def test_a_worker_whose_operation_was_claimed_by_another_saves_nothing(shelf: Sh
     assert shelf.value() == "1"
 
 
+def test_an_earlier_claim_of_the_same_worker_saves_nothing(shelf: Shelf) -> None:
+    first = shelf.hold()
+    shelf.hold(at=NOW + 2 * MINUTE, owner=first.owner)
+    assert isinstance(shelf.save(first, "1", at=NOW + 2 * MINUTE), NotHeld)
+
+
 def test_a_worker_whose_lease_has_ended_saves_nothing(shelf: Shelf) -> None:
     held = shelf.hold()
     assert isinstance(shelf.save(held, "1", at=NOW + MINUTE), NotHeld)

@@ -228,7 +228,7 @@ def test_three_hand_overs_in_a_row_without_progress_end_the_run() -> None:
 
 def test_progress_in_between_is_progress() -> None:
     with world(CLOCKWORK) as made:
-        cursors = iter("aabbccddee")
+        cursors = iter("aaabbcccdd")
 
         def act(tick, job):
             made.clock.advance(55 * SECOND)
@@ -274,6 +274,34 @@ def test_earlier_failures_do_not_count_once_the_cursor_has_moved() -> None:
             assert [one.attempt for one in told.jobs] == [1] + [2] * 12
 
 
+def test_a_run_that_gets_further_at_its_last_attempt_has_further_ones() -> None:
+    with world(CLOCKWORK) as made:
+
+        def act(tick, job):
+            if job.last_attempt:
+                job.save_cursor(1)
+            raise ValueError
+
+        with script(act) as told:
+            one = event(made, often, NOON)
+            for _ in range(6):
+                one = rerun(often, one)
+                made.clock.advance(20 * MINUTE)
+            assert [one.attempt for one in told.jobs] == [1, 2, 3, 4, 5, 2]
+
+
+def test_a_run_that_gets_further_is_no_suspect_any_more() -> None:
+    with world(CLOCKWORK) as made:
+        one = event(made, often, NOON)
+        with script(scanning(made, 20)):
+            one = rerun(often, one)
+            item = made.ledger.items[made.operation(often, Tick(NOON)).id]
+            made.ledger.items[item.id] = replace(item, marks=2)
+            one = rerun(often, one)
+        operation = made.operation(often, Tick(NOON))
+        assert (operation.state, operation.marks) == (State.PENDING, 0)
+
+
 def test_a_run_that_fails_at_one_place_is_exhausted_there_however_far_it_had_got() -> None:
     with world(CLOCKWORK) as made:
 
@@ -315,6 +343,20 @@ def test_a_late_worker_s_save_is_refused_and_it_leaves_at_once() -> None:
         assert (ending.outcome, ending.code, after) == (Outcome.FENCE_LOST, "ledger.fence_lost", [])
         operation = made.operation(often, Tick(NOON))
         assert (operation.owner, operation.state) == ("another", State.LEASED)
+
+
+def test_a_worker_whose_lease_has_ended_saves_nothing_and_counts_no_attempt() -> None:
+    with world(CLOCKWORK) as made:
+
+        def act(tick, job):
+            made.clock.advance(10 * MINUTE)
+            job.save_cursor(1)
+
+        with script(act):
+            assert ids(often(event(made, often, NOON), None)) != []
+        operation = made.operation(often, Tick(NOON))
+        assert made.teller.endings[-1].outcome is Outcome.FENCE_LOST
+        assert (operation.state, operation.attempts, made.cursors.saved) == (State.LEASED, 0, [])
 
 
 def test_a_cancel_takes_effect_at_the_next_page() -> None:

@@ -347,3 +347,35 @@ def test_a_redriven_tick_waits_for_its_turn_at_every_look() -> None:
             often(later, None)
             often(redriven, None)
             assert told.runs == [NOON + 5 * MINUTE, NOON]
+
+
+def test_a_tick_that_got_its_place_in_the_queue_without_learning_of_it_keeps_it(monkeypatch) -> None:
+    from surehand.ledger import Unavailable, write_surely
+
+    def lost(ledger, writes, *, now):
+        write_surely(ledger, writes, now=now)
+        return [Unavailable("ReadTimeoutError")]
+
+    with world(CLOCKWORK) as made:
+        first(made, in_line)
+        waiting = event(made, in_line, NOON + 5 * MINUTE)
+        with monkeypatch.context() as patched:
+            patched.setattr("surehand.worker.ticks.write_surely", lost)
+            in_line(waiting, None)
+        assert made.teller.endings[-1].outcome is Outcome.UNSTARTED
+        made.clock.advance(2 * MINUTE)
+        in_line({"Records": [again(waiting["Records"][0])]}, None)
+        assert made.teller.endings[-1].outcome is Outcome.DEFERRED
+
+
+def test_a_ledger_that_is_away_when_a_tick_looks_whether_it_may_run_puts_it_back(monkeypatch) -> None:
+    from surehand.errors import LedgerUnavailable
+
+    def away(*_):
+        raise LedgerUnavailable("ThrottlingException")
+
+    with world(CLOCKWORK) as made, script() as told:
+        monkeypatch.setattr("surehand.worker.ticks.Ticks._read", away)
+        assert ids(often(event(made, often, NOON), None)) != []
+        assert (told.runs, made.teller.endings[-1].outcome) == ([], Outcome.UNSTARTED)
+        assert made.operation(often, Tick(NOON)).attempts == 0

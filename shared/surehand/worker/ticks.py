@@ -91,8 +91,6 @@ class Ticks:
             taken = self._take(RUNNING, running, operation, now)
             if taken is not None:
                 self._held[operation.id] = taken
-                if self._timing.overlap == "queue":
-                    self._free(self._read(WAITING), operation, now)
                 return None
         raise LedgerUnavailable("contended")
 

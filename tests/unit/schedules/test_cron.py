@@ -127,6 +127,14 @@ def test_during_the_second_of_two_equal_hours_the_first_is_past() -> None:
     assert str(hourly.following(second_two_o_clock)) == "2026-10-25 03:30:00+01:00"
 
 
+def test_a_moment_in_the_expression_s_own_zone_is_no_wall_clock() -> None:
+    hourly = cron("30 * * * ? *", timezone=BERLIN)
+    second_two_o_clock = datetime(2026, 10, 25, 2, 10, tzinfo=hourly.zone, fold=1)
+    assert str(hourly.following(second_two_o_clock)) == "2026-10-25 03:30:00+01:00"
+    assert str(hourly.latest(second_two_o_clock)) == "2026-10-25 02:30:00+02:00"
+    assert str(next(hourly.since(second_two_o_clock))) == "2026-10-25 03:30:00+01:00"
+
+
 @pytest.mark.parametrize("timezone", ZONES[1:])
 @pytest.mark.parametrize("month", [3, 4, 9, 10, 11])
 def test_the_months_of_changed_clocks_are_what_a_clock_on_the_wall_shows(timezone: str, month: int) -> None:
