@@ -113,6 +113,8 @@ class TestFunction:
         variables = dict(parts.function["Environment"]["Variables"])
         queues = {name: variables.pop(name) for name in list(variables) if name.startswith("SUREHAND_QUEUE_")}
         assert len(variables.pop("SUREHAND_VERSION")) == 12
+        assert ("SUREHAND_WEBHOOK_BODIES" in variables) is (parts.handler.trigger == "webhook")
+        variables.pop("SUREHAND_WEBHOOK_BODIES", None)
         table, _ = of_service.table
         longest = max(handler.options.retention for handler in of_service.service.handlers)
         assert variables == {
