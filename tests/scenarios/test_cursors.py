@@ -356,7 +356,7 @@ def test_a_worker_whose_lease_has_ended_saves_nothing_and_counts_no_attempt() ->
             assert ids(often(event(made, often, NOON), None)) != []
         operation = made.operation(often, Tick(NOON))
         assert made.teller.endings[-1].outcome is Outcome.FENCE_LOST
-        assert (operation.state, operation.attempts, made.cursors.saved) == (State.LEASED, 0, [])
+        assert (operation.state, operation.attempts, made.cursors.items) == (State.LEASED, 0, {})
 
 
 def test_a_cancel_takes_effect_at_the_next_page() -> None:

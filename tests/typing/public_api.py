@@ -7,7 +7,7 @@ from typing import assert_type
 
 from pydantic import BaseModel
 
-from surehand import Handler, Job, Service, queue
+from surehand import Handler, Job, Service, Tick, cron, queue, schedule
 from surehand.testing import job
 
 
@@ -45,6 +45,20 @@ async def awaited(order: Order) -> None:
     """Is a coroutine."""
 
 
+@schedule("nightly", cron("0 2 * * ? *", timezone="Europe/Berlin"))
+def nightly(tick: Tick, job: Job) -> None:
+    """Saves how far it has got."""
+    assert_type(job.cursor(int), int | None)
+    job.save_cursor(1, shard="7", with_writes=[{"Put": {"TableName": "pages", "Item": {}}}])
+
+
+@schedule("hourly", timedelta(hours=1), overlap="queue")
+def hourly(tick: Tick) -> None:
+    """Takes the tick alone."""
+
+
+assert_type(nightly, Handler[Tick])
+assert_type(hourly, Handler[Tick])
 assert_type(with_job, Handler[Order])
 assert_type(alone, Handler[Order])
 assert_type(either, Handler[Order | Refund])
@@ -54,6 +68,8 @@ assert_type(job(with_job, Order(order_id="1")), Job)
 with_job.send(Order(order_id="1"))
 with_job.send(Refund(order_id="1"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 with_job.run("text")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+schedule("wrong", timedelta(hours=1), overlap="wait")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+schedule("none", "0 2 * * ? *")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 queue("misspelt", key="order_id", timeot=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
-SERVICE = Service("typed", (with_job, alone, either, awaited))
+SERVICE = Service("typed", (with_job, alone, either, awaited, nightly, hourly))

@@ -73,6 +73,7 @@ class MemoryWorld(World):
     """A world in memory: the clock is set by hand, and what was sent, hidden and stored can be looked at."""
 
     ledger: MemoryLedger
+    cursors: MemoryCursors
     queues: RecordingQueues
     clock: FakeClock
 
