@@ -96,6 +96,22 @@ def as_problem(error: Exception) -> Problem | None:
     return None
 
 
+def is_missing(error: Exception) -> bool:
+    """Tell whether an error says that the endpoint does not have this call: moto and emulators lack some."""
+    from botocore.exceptions import ClientError
+
+    if isinstance(error, NotImplementedError):
+        return True
+    if not isinstance(error, ClientError):
+        return False
+    code = str(error.response.get("Error", {}).get("Code", "")).rpartition(".")[2]
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return code in _MISSING or status in (404, 501)
+
+
+_MISSING = frozenset({
+    "InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException", "UnsupportedOperation",
+})  # fmt: skip
 _EXPIRED = "; the credentials have expired, log in again"
 _DENIED = "; ask for the policy in ops/policies/"
 _ADVICE = {

@@ -9,7 +9,7 @@ from typing import Any
 from surehand import Handler
 from surehand.declare import rejection_id
 from surehand.delivery import Delivery
-from surehand.worker.receive import Message, receive
+from surehand.worker.receive import Away, Message, receive
 from surehand_cli.dlq.letter import Letter, strings
 
 
@@ -52,6 +52,8 @@ def identify(letter: Letter, handler: Handler[Any]) -> Identified | None:
             tenant=one.identity.tenant,
             fingerprints=one.identity.fingerprints,
         )
+    if isinstance(one, Away) and one.operation is not None:  # its large body lies in S3, and its envelope names it
+        return Identified(operation=one.operation, handler=handler.name, tenant=one.tenant)
     return Identified(
         operation=rejection_id(handler.name, letter.message_id),
         handler=handler.name,

@@ -12,10 +12,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-#: What endpoints without move tasks answer.
-_MISSING = frozenset(
-    {"UnsupportedOperation", "InvalidAction", "UnknownOperationException", "NotImplemented", "501", "404"}
-)
+from surehand_cli.account.session import is_missing
 
 
 class NoMoveTasks(Exception):
@@ -75,12 +72,4 @@ def active_task(client: Any, arn: str) -> str | None:
 
 
 def _read(error: Exception) -> Exception:
-    """moto raises NotImplementedError; emulators answer with one of several codes, or with none at all."""
-    if isinstance(error, NotImplementedError):
-        return NoMoveTasks()
-    if isinstance(error, ClientError):
-        code = str(error.response.get("Error", {}).get("Code", "")).rpartition(".")[2]
-        status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
-        if code in _MISSING or status in ("404", "501"):
-            return NoMoveTasks()
-    return error
+    return NoMoveTasks() if is_missing(error) else error

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from surehand import Handler
 from surehand.declare import dead_letter_queue_name, queue_name
 from surehand_cli.account.place import Place
+from surehand_cli.account.session import is_missing
 from surehand_cli.problem import Problem
 
 _ATTRIBUTES = ("All",)
@@ -95,12 +98,15 @@ def dead_letter_queue(place: Place, text: str) -> DeadLetterQueue:
     client = place.account.client("sqs")
     queue = described(client, queue_url(client, text))
     if queue.name in names:
-        return DeadLetterQueue(queue=queue, handler=names[queue.name], sources=tuple(_sources(client, queue)))
+        handler = names[queue.name]
+        own = queue_name(place.service.name, place.stage, handler)
+        return DeadLetterQueue(queue=queue, handler=handler, sources=tuple(_sources(client, queue, own=own)))
     parked = {parked_name(name): handler for name, handler in names.items()}
-    if (handler := parked.get(queue.name)) is not None:
+    if queue.name in parked:
+        handler = parked[queue.name]
         source = described(client, queue_url(client, queue_name(place.service.name, place.stage, handler)))
         return DeadLetterQueue(queue=queue, handler=handler, sources=(source,))
-    return DeadLetterQueue(queue=queue, handler=None, sources=tuple(_sources(client, queue)))
+    return DeadLetterQueue(queue=queue, handler=None, sources=tuple(_sources(client, queue, own=None)))
 
 
 def parked_name(name: str) -> str:
@@ -139,8 +145,16 @@ def described(client: Any, url: str) -> Queue:
     return Queue(url=url, arn=attributes["QueueArn"], attributes=attributes)
 
 
-def _sources(client: Any, queue: Queue) -> Iterable[Queue]:
-    pages = client.get_paginator("list_dead_letter_source_queues").paginate(QueueUrl=queue.url)
+def _sources(client: Any, queue: Queue, *, own: str | None) -> Iterable[Queue]:
+    """Yield the queues whose dead letters come here; where the endpoint cannot list them, the handler's *own* one."""
+    try:
+        pages = list(client.get_paginator("list_dead_letter_source_queues").paginate(QueueUrl=queue.url))
+    except (ClientError, NotImplementedError) as error:
+        if not is_missing(error):
+            raise
+        candidates = [described(client, queue_url(client, own))] if own is not None else []
+        yield from (one for one in candidates if one.dead_letter_target == queue.arn)
+        return
     for page in pages:
         for url in page.get("queueUrls", ()):
             yield described(client, url)
