@@ -57,7 +57,7 @@ def _no_tenant(a: Assembly, alarm: Resource) -> Iterator[Verdict]:
                 alarm,
                 location("Dimensions"),
                 f"dimension {', '.join(sorted(extra))} on {NAMESPACE}/{metric.name}: each value is a metric to pay for",
-                fix="the dimension handler (a webhook's source) alone; tenants are a log field for Contributor Insights",
+                fix="the dimension handler (a webhook's source) alone; tenants are a field for Contributor Insights",
             )
 
 
