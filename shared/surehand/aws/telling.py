@@ -87,6 +87,7 @@ class CloudWatchTeller:
             "queue_lag_ms": _ms(now - delivery.sent_at) if isinstance(delivery, Delivery) else None,
             "wait_ms": _ms(ending.wait),
             "redrive": ending.redrive or None,
+            "replay_suspected": ending.replay or None,
             "trace_id": _trace_id(delivery.trace) if isinstance(delivery, Delivery) else None,
             "version": self._version,
         }
@@ -137,6 +138,8 @@ def counted(handler: Handler[Any], ending: Ending) -> list[str]:
         names.append(_CLASS_METRICS[failure_class(ending.code)])
     if ending.interrupted:
         names.append("Interrupted")
+    if ending.replay:
+        names.append("ReplaySuspected")
     if not ending.deleted and ending.delivery.receive_count >= max_receive_count(handler):
         names.append("DeadLettered")
     return names + tick_counters(ending) if handler.trigger == "schedule" else names

@@ -22,13 +22,15 @@ from surehand.delivery import Delivery
 class Unwrapped:
     """The payload's JSON and what the envelope says of it, for `job.attributes`.
 
-    *key* and *tenant* are what a webhook's envelope names; a declared field takes their place.
+    *key* and *tenant* are what a webhook's envelope names; a declared field takes their place. *unsigned_id* is an id
+    that nobody signs, by which a replay can be suspected.
     """
 
     body: str | bytes
     attributes: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
     tenant: str | None = None
+    unsigned_id: str | None = None
 
 
 def unwrap(envelope: Envelope, delivery: Delivery) -> Unwrapped:

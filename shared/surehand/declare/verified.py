@@ -31,7 +31,15 @@ def verified(handler: Handler[object], delivery: Delivery, fetch: Fetch | None) 
         raise NotValid(error.code, str(error)) from None
     if envelope.source != handler.name:
         raise NotValid("input.envelope", "the envelope is of another source than this handler's")
-    return Unwrapped(_body(handler, envelope), _attributes(envelope), key=envelope.identity.key, tenant=envelope.tenant)
+    identity = envelope.identity
+    return Unwrapped(
+        _body(handler, envelope),
+        _attributes(envelope),
+        key=identity.key,
+        tenant=envelope.tenant,
+        # Where the handler declares a key of its own, another id under the same key may be another event.
+        unsigned_id=identity.id if identity.guard is not None and handler.options.key is None else None,
+    )
 
 
 def by_hand(handler: Handler[object], receiving: Receiving, body: bytes) -> str:

@@ -25,7 +25,8 @@ class Ending:
     """What became of one delivery.
 
     *wait* is how long SQS shall hide the message from now on; None leaves the queue's visibility timeout.
-    *operation* is the ledger's item as far as it is known; *phase* is where the delivery ended.
+    *operation* is the ledger's item as far as it is known; *phase* is where the delivery ended. *replay*: a webhook's
+    operation came again under another id that nobody signs.
     """
 
     index: int
@@ -41,6 +42,7 @@ class Ending:
     attempt: int | None = None
     redrive: bool = False
     interrupted: bool = False
+    replay: bool = False
     duration: timedelta | None = None
 
     @property

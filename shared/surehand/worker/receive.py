@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from surehand.codes import code_of_type
 from surehand.declare import Handler, Identity, NoKey, NotValid, operation_id
 from surehand.declare.envelopes import Unwrapped, scheduled, unwrap
+from surehand.declare.identity import fingerprint
 from surehand.delivery import Delivery, Unreadable
 
 if TYPE_CHECKING:
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A delivery whose operation is known. *index* is its place in the event, from 0."""
+    """A delivery whose operation is known. *index* is its place in the event, from 0.
+
+    *mark* is the fingerprint of a webhook's unsigned id: the operation under another mark is a suspected replay.
+    """
 
     index: int
     delivery: Delivery
     payload: Any
     identity: Identity
     attributes: Mapping[str, str] = field(default_factory=dict)
+    mark: str | None = None
 
     @property
     def lane(self) -> str | None:
@@ -96,8 +101,16 @@ def _receive(
         return Refused(index=index, delivery=record, phase=phase, code="input.malformed", detail="not Unicode text")
     except Exception as error:  # noqa: BLE001 - a validator or key function of the user's own; the type alone is safe to tell
         return Refused(index=index, delivery=record, phase=phase, code=code_of_type(error), detail=type(error).__name__)
+    mark = None if unwrapped.unsigned_id is None else fingerprint(unwrapped.unsigned_id)
+    if mark is not None:
+        identity = replace(identity, fingerprints=(*identity.fingerprints, mark))
     return Message(
-        index=index, delivery=record, payload=payload, identity=identity, attributes=_attributes(record, unwrapped)
+        index=index,
+        delivery=record,
+        payload=payload,
+        identity=identity,
+        attributes=_attributes(record, unwrapped),
+        mark=mark,
     )
 
 
