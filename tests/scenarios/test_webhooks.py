@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from surehand import Job, Scheme, Service, webhook
+from surehand.aws.telling import counted
 from surehand.outcomes import Outcome
 from surehand.testing import FakeClock, World, again, world
 from surehand.testing.gate import MemoryCloud, Outage
@@ -123,6 +124,17 @@ def test_a_captured_request_under_a_new_unsigned_id_is_the_same_operation(made: 
         on_issue(made.gate.event(on_issue))
 
     assert ran == [b"{}"]
+    first, second = made.teller.endings
+    assert (first.replay, second.replay) == (False, True)
+    assert "ReplaySuspected" in counted(on_issue, second)
+
+
+def test_a_redelivery_under_its_own_unsigned_id_is_no_suspected_replay(made: World):
+    for _ in range(2):
+        made.gate.post(on_issue, b"{}", headers={"x-github-delivery": "one", "x-github-event": "ping"})
+        on_issue(made.gate.event(on_issue))
+
+    assert (ran, made.teller.endings[1].replay) == ([b"{}"], False)
 
 
 def test_a_forged_request_leaves_nothing_behind(made: World):
