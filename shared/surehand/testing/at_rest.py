@@ -1,4 +1,4 @@
-"""What must hold for every operation once nothing is due any more."""
+"""What must hold for every operation, by itself, once nothing is due any more."""
 
 from __future__ import annotations
 
@@ -53,3 +53,11 @@ def _history(item: Operation) -> Iterator[Broken]:
     for earlier, later in pairwise(history[1:]):
         if later.fence < earlier.fence or not (legal(earlier.state, later.state) or later.state is earlier.state):
             yield Broken("the history is legal", f"{item.id}: {earlier.state} → {later.state}")
+
+
+def revived(item: Operation | None) -> bool:
+    """Whether this claim revives an operation that had failed permanently, which a redrive does (P1)."""
+    if item is None:
+        return False
+    claims = [index for index, entry in enumerate(item.history) if entry.note == "redrive"]
+    return bool(claims) and item.history[claims[-1] - 1].state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED)

@@ -10,9 +10,8 @@ from typing import Any
 
 from surehand.declare import Handler
 from surehand.delivery import RENEWALS, Delivery
-from surehand.ledger import Operation
 from surehand.states import FINAL, HELD, State
-from surehand.testing.at_rest import Broken, faults_at_rest
+from surehand.testing.at_rest import Broken, faults_at_rest, revived
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.simulator import Invocation, Message, Queue, Simulation
 from surehand.worker.context import current
@@ -109,7 +108,7 @@ class Witness:
             self._break("a failed operation waits for an operator", f"{operation} ran again under its own renewal")
         elif item.attempts >= handler.options.max_attempts:
             self._break("no more than max_attempts", f"{operation} ran for the {item.attempts + 1}th time")
-        decided = message_id in self._watched[handler.name].redriven or _revived(item)
+        decided = message_id in self._watched[handler.name].redriven or revived(item)
         if runs.unknown and handler.options.on_unknown == "hold" and not decided:
             self._break("an unknown effect waits for an operator", f"{operation} ran again after it was cut short")
         if runs.returned is not None and not (runs.returned.faults or runs.returned.timed_out):
@@ -230,14 +229,6 @@ class Witness:
                 continue
             where = "still in the queue" if root in stored else "nowhere"
             self._break("nothing is lost", f"{operation or root} is {where}, and the ledger says {item and item.state}")
-
-
-def _revived(item: Operation | None) -> bool:
-    """Whether this claim revives an operation that had failed permanently, which a redrive does (P1)."""
-    if item is None:
-        return False
-    claims = [index for index, entry in enumerate(item.history) if entry.note == "redrive"]
-    return bool(claims) and item.history[claims[-1] - 1].state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED)
 
 
 def _delivery(message: Message) -> Delivery:
