@@ -45,6 +45,7 @@ CODES: Mapping[str, str] = {
     "provider.body": "The stored body of a webhook cannot be fetched. Nothing ran; the message is put back.",
     "effect.timeout": "The handler was interrupted before Lambda's deadline. Its effect is unknown.",
     "effect.interrupted": "The process died while the handler ran. Its effect is unknown.",
+    "effect.unanswered": "on_unknown could not ask what became of the effect. It asks again before anything runs.",
     "effect.unknown": "Held: nobody knows whether the effect happened, and on_unknown says to ask an operator.",
     "crash.poison": "The process died repeatedly while this operation ran alone. Permanent.",
     "ledger.unavailable": "The ledger could not be written or read. Nothing ran unclaimed; the message is put back.",

@@ -40,7 +40,7 @@ def _faithful(value: object) -> str | None:
         text = _encode(value)
         text.encode()
         return text if _equal(json.loads(text), value) else None
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - a mapping of the user's own may raise anything while it is read
         return None
 
 

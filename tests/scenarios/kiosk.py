@@ -79,6 +79,12 @@ def abreast(ticket: Ticket, job: Job) -> object:
     return SCRIPT.run(ticket, job)
 
 
+@queue("pairs", key="number", group="lane", parallel=2, timeout=timedelta(seconds=10))
+def pairs(ticket: Ticket, job: Job) -> object:
+    """A FIFO queue whose groups run beside each other."""
+    return SCRIPT.run(ticket, job)
+
+
 @queue("awaited", key="number", parallel=4, timeout=timedelta(seconds=10))
 async def awaited(ticket: Ticket, job: Job) -> object:
     """A standard queue with an async handler."""
@@ -86,7 +92,7 @@ async def awaited(ticket: Ticket, job: Job) -> object:
     return await done if hasattr(done, "__await__") else done
 
 
-KIOSK = Service("kiosk", (plain, tenants, lanes, careful, abreast, awaited))
+KIOSK = Service("kiosk", (plain, tenants, lanes, careful, abreast, pairs, awaited))
 
 
 def ids(response: dict[str, list[dict[str, str]]]) -> list[str]:

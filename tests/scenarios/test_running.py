@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import inspect
 import threading
 import time
 from datetime import timedelta
@@ -15,7 +16,11 @@ from surehand import Retry, entrypoint
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import world
-from tests.scenarios.kiosk import KIOSK, Ticket, abreast, awaited, careful, ids, numbered, plain, script
+from surehand.worker import Invocation, work
+from surehand.worker.conclude import SoftDeadline
+from surehand.worker.loop import EventLoop
+from tests.scenarios.kiosk import KIOSK, Ticket, abreast, awaited, careful, ids, numbered, pairs, plain, script
+from tests.scenarios.test_protocol import crash, redeliver
 
 TICKET = Ticket(number="1")
 
@@ -185,3 +190,89 @@ def test_a_coroutine_that_swallows_its_cancellation_keeps_its_lease() -> None:
         assert len(ids(awaited(made.event(awaited, TICKET), Context(4_050)))) == 1
         assert made.operation(awaited, TICKET).state is State.LEASED
         assert made.teller.endings[0].outcome is Outcome.STILL_RUNNING
+
+
+def test_a_coroutine_that_a_plain_function_returns_is_run() -> None:
+    """A decorator around an async handler makes such a function; left unawaited, it would succeed without an effect."""
+    done = []
+
+    async def act(ticket):
+        await asyncio.sleep(0)
+        done.append(ticket.number)
+        return 7
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert done == ["1"]
+        assert made.operation(plain, TICKET).result == "7"
+
+
+def test_a_coroutine_for_which_no_time_is_left_is_closed_and_not_begun() -> None:
+    begun = []
+
+    async def act() -> None:
+        begun.append(1)
+
+    loop, coroutine = EventLoop(), act()
+    with pytest.raises(SoftDeadline):
+        loop.result(coroutine, timeout=timedelta(0))
+    assert begun == []
+    assert inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED
+
+
+def test_of_many_coroutines_a_slow_one_is_canceled_and_settled_and_the_process_goes_on() -> None:
+    async def act(ticket):
+        await asyncio.sleep(30 if ticket.number == "0" else 0)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        event = made.event(awaited, *numbered(awaited, 4))
+        invocation = Invocation(owner="one", deadline=made.clock.now() + timedelta(seconds=4.1))
+        answered = work(awaited, event, invocation=invocation, ports=entrypoint.ports_of(awaited))
+        assert ids(answered.response) == [event["Records"][0]["messageId"]]
+        assert not answered.stuck
+        operation = made.operation(awaited, Ticket(number="0"))
+        assert (operation.state, operation.code) == (State.RETRYABLE_FAILED, "effect.timeout")
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["alone", "among-others"])
+def test_a_coroutine_that_will_not_stop_ends_the_process(count) -> None:
+    """It would go on in the next invocation, beside its successor (P9)."""
+
+    async def act(ticket):
+        for _ in range(20 if ticket.number == "0" else 0):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.2)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        event = made.event(awaited, *numbered(awaited, count))
+        invocation = Invocation(owner="one", deadline=made.clock.now() + timedelta(seconds=4.05))
+        answered = work(awaited, event, invocation=invocation, ports=entrypoint.ports_of(awaited))
+        assert ids(answered.response) == [event["Records"][0]["messageId"]]
+        assert answered.stuck
+
+
+def test_beside_a_thread_that_will_not_stop_everything_else_is_released() -> None:
+    """Suspects have not run by then, and the followers of its FIFO group cannot: their leases are given back."""
+    go_on = threading.Event()
+
+    def act(ticket, job):
+        if ticket.number == "0":
+            go_on.wait(20)
+
+    with world(KIOSK) as made, script(act) as told:
+        try:
+            suspects = made.event(abreast, Ticket(number="7"))
+            crash(made, abreast, suspects)
+            told.runs.clear()
+            fresh = made.event(abreast, *numbered(abreast, 2))
+            event = {"Records": [*redeliver(suspects)["Records"], *fresh["Records"]]}
+            assert len(ids(abreast(event, Context(4_200)))) == 2
+            suspect = made.operation(abreast, Ticket(number="7"))
+            assert (suspect.state, suspect.marks) == (State.PENDING, 1)
+
+            event = made.event(pairs, *(Ticket(number=number, lane=lane) for number, lane in ("0a", "1a", "2b")))
+            assert ids(pairs(event, Context(4_200))) == [one["messageId"] for one in event["Records"][:2]]
+            assert made.operation(pairs, Ticket(number="0")).state is State.LEASED
+            assert made.operation(pairs, Ticket(number="1")).state is State.PENDING
+        finally:
+            go_on.set()

@@ -47,6 +47,9 @@ def declare(**options: Any):
     return queue(options.pop("name", "orders"), **{"key": "order_id", **options})(handle)
 
 
+async def ask_asynchronously(order: Order, job: Job) -> bool: ...
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -75,6 +78,7 @@ def declare(**options: Any):
         ({"memory": 64}, "memory"),
         ({"envelope": "kafka"}, "envelope"),
         ({"on_unknown": "ignore"}, "on_unknown"),
+        ({"on_unknown": ask_asynchronously}, "a plain function"),
         ({"time_out": timedelta(seconds=3)}, "Did you mean 'timeout'"),
         ({"colour": "red"}, "Known options"),
     ],
@@ -138,6 +142,20 @@ def test_a_name_that_only_the_type_checker_knows_is_refused_with_advice() -> Non
 @pytest.mark.parametrize("function", [lambda: None, lambda a, b, c: None, lambda *args: None])
 def test_a_function_with_other_parameters_is_refused(function) -> None:
     with pytest.raises(DeclarationError, match="must take the payload"):
+        queue("orders", key="order_id")(function)
+
+
+def yielding(order: Order):
+    yield order
+
+
+async def yielding_asynchronously(order: Order):
+    yield order
+
+
+@pytest.mark.parametrize("function", [yielding, yielding_asynchronously])
+def test_a_generator_is_refused_since_calling_it_runs_nothing(function) -> None:
+    with pytest.raises(DeclarationError, match="has a yield"):
         queue("orders", key="order_id")(function)
 
 

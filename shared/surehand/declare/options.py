@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,6 +77,8 @@ def check(name: str, options: Options) -> None:
         _refuse(name, "envelope", options.envelope, "'none', 'sns' or 'eventbridge'")
     if not callable(options.on_unknown) and options.on_unknown not in ("retry", "hold"):
         _refuse(name, "on_unknown", options.on_unknown, "'retry', 'hold' or a callable (payload, job) -> bool | None")
+    if inspect.iscoroutinefunction(options.on_unknown):
+        _refuse(name, "on_unknown", options.on_unknown, "a plain function, since nothing awaits its answer")
 
 
 def check_name(name: object, what: str) -> None:

@@ -109,9 +109,13 @@ def payload_of(function: Callable[..., object], *, of: str) -> tuple[Any, bool]:
     """Return the annotation of a handler function's payload, and whether the function also takes a `Job`.
 
     Raises:
-        DeclarationError: It takes no argument or more than two, is not annotated, or names a type that exists only
-            for the type checker.
+        DeclarationError: It is a generator, takes no argument or more than two, is not annotated, or names a type that
+            exists only for the type checker.
     """
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise DeclarationError(
+            f"Handler '{of}': {function.__qualname__} has a yield, so calling it runs nothing of it. Return instead."
+        )
     parameters = list(inspect.signature(function).parameters.values())
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(positional) != len(parameters) or not 1 <= len(positional) <= 2:

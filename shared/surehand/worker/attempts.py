@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from inspect import iscoroutine
 from typing import Any
 
 from surehand.declare import Handler
@@ -12,11 +12,12 @@ from surehand.job import Job
 from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Written, started, write_surely
 from surehand.outcomes import Outcome
 from surehand.states import State
-from surehand.worker.conclude import Conclusion, Raised, Returned, StillRunning, conclude, condemned, unknown
+from surehand.worker.conclude import Conclusion, Raised, Returned, StillRunning, before_a_run, conclude, condemned
 from surehand.worker.context import telling_of
 from surehand.worker.deadline import interrupted_after, reserve_for
 from surehand.worker.endings import Ending
 from surehand.worker.handing_over import Superseded
+from surehand.worker.past import cut_short
 from surehand.worker.plan import Step
 from surehand.worker.ports import Invocation, Ports
 from surehand.worker.receive import Message, Refused
@@ -42,6 +43,15 @@ class Attempts:
     def endings(self) -> Mapping[int, Ending]:
         """What has ended so far, by the delivery's place in the event."""
         return self._settling.endings
+
+    @property
+    def grace(self) -> timedelta:
+        """How long beyond the handlers' deadline several at once are waited for: half of the reserve."""
+        return self._reserve / 2
+
+    def ended(self, step: Step) -> bool:
+        """Tell whether all messages of a step have ended."""
+        return all(one.index in self.endings for one in step.all)
 
     def lane_held(self, step: Step) -> bool:
         """Tell whether a message of a FIFO group of this step was put back and must not be overtaken."""
@@ -80,20 +90,13 @@ class Attempts:
         if self._invocation.deadline - now < 2 * self._reserve:
             self.leave(step)
             return
-        final = condemned(operation, self.handler.options, poison=claimed.poison, now=now)
-        if final is None and self._ticks is not None:
-            final = self._ticks.hold_back(claimed, message.delivery, now=now)
-        if final is not None:
-            self._settling.settle(step, operation, final)
-            return
         until = self._invocation.deadline - self._reserve
         scan = Scan(operation, ports=self._ports, until=until, reserve=self._reserve)
         job = self._job(message, claimed, scan)
-        if self._asks_first(claimed):
-            answer = self._unknown(message, operation, job)
-            if answer.outcome is not Outcome.UNKNOWN:
-                self._settling.settle(step, operation, replace(answer, attempted=False))
-                return
+        instead = self._instead(message, claimed, job, now=now)
+        if instead is not None:
+            self._settling.settle(step, operation, instead)
+            return
         if claimed.suspect:
             self._settling.acknowledge()
         if claimed.suspect or self.handler.options.on_unknown != "retry":
@@ -122,17 +125,40 @@ class Attempts:
         )
         self._settling.settle(step, operation, conclusion, duration=now - began)
 
+    def _instead(self, message: Message, claimed: Claimed, job: Job, *, now: datetime) -> Conclusion | None:
+        """Return what a claimed operation comes to without being run, or None if it may run."""
+        options = self.handler.options
+        if self._asks_first(claimed):
+            ask = self._ask_in_time(message, job)
+            found = before_a_run(claimed.operation, options, ask=ask, now=now, random=self._ports.random)
+            if found is not None:
+                return found
+        final = condemned(claimed.operation, options, poison=claimed.poison, now=now)
+        if final is None and self._ticks is not None:
+            final = self._ticks.hold_back(claimed, message.delivery, now=now)
+        return final
+
+    def _left(self) -> timedelta:
+        return self._invocation.deadline - self._reserve - self._ports.clock.now()
+
     def _call(self, message: Message, job: Job) -> Returned | Raised:
-        """Run the handler inside the deadline guard. What it raises is its outcome, whatever it is."""
+        """Run the handler inside the deadline guard. What it raises is its outcome, whatever it is.
+
+        A plain function may return a coroutine too (a decorator around an async one does): it is run as well, since
+        one that is left unawaited would be a success without an effect.
+        """
         ended: Returned | Raised | None = None
-        left = self._invocation.deadline - self._reserve - self._ports.clock.now()
+        left = self._left()
         try:
             with telling_of(self.handler, message, job), interrupted_after(left):
-                value = self.handler.run(message.payload, job)
-                if self.handler.is_async:
-                    value = self._ports.loop.result(value, timeout=left)
-                ended = Returned(value)
-        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its own outcome
+                try:
+                    value = self.handler.run(message.payload, job)
+                    if iscoroutine(value):
+                        value = self._ports.loop.result(value, timeout=left)
+                    ended = Returned(value)
+                except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its own outcome
+                    ended = Raised(error)
+        except BaseException as error:  # noqa: BLE001 - the alarm came before the handler was called, or behind it
             return ended or Raised(error)
         return ended
 
@@ -140,30 +166,32 @@ class Attempts:
         """With a policy for the unknown, `processing` was written before the run, so a lapsed one means it ran (P5).
 
         The marks remember it until an attempt is settled, also through a claim whose own holder died or never knew of
-        it, and for a message that only looks like a redrive, as a producer's duplicate does (P1).
+        it, and for a message that only looks like a redrive, as a producer's duplicate does (P1). Poison is not asked
+        about.
         """
         policy = self.handler.options.on_unknown
-        if policy == "retry":
+        if policy == "retry" or claimed.poison:
             return False
         unresolved = callable(policy) and (claimed.operation.code or "").startswith("effect.")
         return claimed.crashed or (unresolved and not claimed.redrive)
-
-    def _unknown(self, message: Message, operation: Operation, job: Job) -> Conclusion:
-        return unknown(
-            "effect.interrupted",
-            None,
-            operation,
-            self.handler.options,
-            ask=self._ask(message, job),
-            now=self._ports.clock.now(),
-            random=self._ports.random,
-        )
 
     def _ask(self, message: Message, job: Job) -> Callable[[], bool | None] | None:
         policy = self.handler.options.on_unknown
         if not callable(policy):
             return None
         return lambda: policy(message.payload, job)
+
+    def _ask_in_time(self, message: Message, job: Job) -> Callable[[], bool | None] | None:
+        """As `_ask`, inside the deadline guard: before a run there is time, but not without end."""
+        ask = self._ask(message, job)
+        if ask is None:
+            return None
+
+        def guarded() -> bool | None:
+            with interrupted_after(self._left()):
+                return ask()
+
+        return guarded
 
     def _marked(self, step: Step, operation: Operation) -> Operation | None:
         """Write `processing` before the run (P3, P5); without that mark nothing runs."""
@@ -182,7 +210,8 @@ class Attempts:
     def _job(self, message: Message, claimed: Claimed, scan: Scan) -> Job:
         operation = claimed.operation
         attempt = operation.attempts + 1
-        ran = claimed.suspect if self.handler.options.on_unknown == "retry" else claimed.crashed
+        marked = self.handler.options.on_unknown != "retry"
+        ran = (claimed.crashed if marked else claimed.suspect) or cut_short(operation.history, marked=marked)
         return Job(
             operation=operation.id,
             tenant=operation.tenant,

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from surehand.classify import classify
+from surehand.codes import code_of_type
 from surehand.declare.options import Options
 from surehand.errors import CursorUnreadable, LedgerUnavailable
 from surehand.ledger import Operation
@@ -121,7 +122,12 @@ def _conclude(
 
 
 def _code_of(error: BaseException) -> str:
-    return "ledger.unavailable" if isinstance(error, LedgerUnavailable) else classify(error)
+    if isinstance(error, LedgerUnavailable):
+        return "ledger.unavailable"
+    try:
+        return classify(error)
+    except Exception:  # noqa: BLE001 - an attribute of the user's exception that raises must not end its neighbours too
+        return code_of_type(error)
 
 
 def _handed_over(error: HandOver, operation: Operation, options: Options, *, moved: bool, now: datetime) -> Conclusion:
@@ -153,12 +159,60 @@ def unknown(
     """Return what `on_unknown` makes of an attempt whose effect nobody knows."""
     if options.on_unknown == "retry":
         return failed(Outcome.UNKNOWN, code, error, operation, options, now=now, random=random)
-    applied = ask() if ask is not None else None
+    try:
+        applied = ask() if ask is not None else None
+    except Exception as unasked:  # noqa: BLE001 - the provider that is asked is often the one that is away
+        if operation.attempts + 1 >= options.max_attempts:
+            return _HELD
+        return _asked_again(
+            Outcome.UNKNOWN, State.RETRYABLE_FAILED, unasked, operation, options, now=now, random=random
+        )
     if applied is True:
         return Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED, code=code)
     if applied is False:
         return failed(Outcome.UNKNOWN, code, error, operation, options, now=now, random=random)
-    return Conclusion(outcome=Outcome.HELD, state=State.PERMANENTLY_FAILED, code="effect.unknown")
+    return _HELD
+
+
+def before_a_run(
+    operation: Operation, options: Options, *, ask: Ask | None, now: datetime, random: Random
+) -> Conclusion | None:
+    """Return what becomes of an operation whose last run has died, or None if its effect has not happened.
+
+    No attempt ends here, and none is counted: a run that died has left a mark, not an attempt.
+    """
+    try:
+        applied = ask() if ask is not None else None
+    except (Exception, SoftDeadline) as unasked:  # noqa: BLE001 - see `unknown`
+        later = _asked_again(Outcome.DEFERRED, State.PENDING, unasked, operation, options, now=now, random=random)
+        return replace(later, attempted=False)
+    if applied is False:
+        return None
+    if applied is True:
+        return Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED, code="effect.interrupted", attempted=False)
+    return replace(_HELD, attempted=False)
+
+
+_HELD = Conclusion(outcome=Outcome.HELD, state=State.PERMANENTLY_FAILED, code="effect.unknown")
+
+
+def _asked_again(
+    outcome: Outcome,
+    state: State,
+    unasked: BaseException,
+    operation: Operation,
+    options: Options,
+    *,
+    now: datetime,
+    random: Random,
+) -> Conclusion:
+    """The question itself failed: it is asked again before anything runs, and held when the waiting has an end."""
+    chosen = unasked.wait(now) if isinstance(unasked, Retry | Defer) else None
+    wait = options.backoff.wait(operation.attempts + 1, random) if chosen is None else chosen
+    later = bounded(
+        Conclusion(outcome=outcome, state=state, code="effect.unanswered", wait=wait), operation, options, now
+    )
+    return later if later.state is state else _HELD
 
 
 def failed(
@@ -185,7 +239,7 @@ def failed(
 def bounded(conclusion: Conclusion, operation: Operation, options: Options, now: datetime) -> Conclusion:
     """End the waiting where it would go beyond `give_up_after`."""
     wait = conclusion.wait or timedelta(0)
-    if now + wait - operation.started_at <= options.give_up_after:
+    if wait <= options.give_up_after - (now - operation.started_at):  # in this order: *wait* may be any length
         return conclusion
     return replace(
         conclusion,

@@ -38,15 +38,17 @@ class EventLoop:
         """
         import asyncio
 
+        work = cast("Coroutine[Any, Any, object]", coroutine)
+        if timeout <= timedelta(0):
+            work.close()
+            raise SoftDeadline
         ended = threading.Event()
-        future = asyncio.run_coroutine_threadsafe(
-            _tracked(cast("Coroutine[Any, Any, object]", coroutine), ended), self._running()
-        )
+        future = asyncio.run_coroutine_threadsafe(_tracked(work, ended), self._running())
         try:
-            return future.result(timeout=max(0.0, timeout.total_seconds()))
+            return future.result(timeout=timeout.total_seconds())
         except TimeoutError:
-            if future.done():  # the coroutine's own
-                raise
+            if future.done():  # the coroutine's own, or it has ended in this very moment
+                return future.result()
             _stop(future, ended)
             raise SoftDeadline from None
         except SoftDeadline:

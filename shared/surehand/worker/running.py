@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 
@@ -23,8 +23,9 @@ def take_in_order(attempts: Attempts, steps: Sequence[Step], *, fifo: bool) -> N
 def take_in_parallel(attempts: Attempts, steps: Sequence[Step], *, fifo: bool, parallel: int, left: timedelta) -> bool:
     """Run up to *parallel* lanes at once, in threads. A lane is a FIFO group, or a single step on a standard queue.
 
-    Threads cannot be interrupted. When *left* has passed, lanes that have not begun are put back, and a step that is
-    still running keeps its lease (P9).
+    Threads cannot be interrupted. When *left* has passed, and half of the reserve behind it in which coroutines that
+    were canceled come to their end, whatever has not begun is put back, and a step that is still running keeps its
+    lease (P9).
 
     Returns:
         Whether a handler is still running, so that the process must end itself.
@@ -35,22 +36,30 @@ def take_in_parallel(attempts: Attempts, steps: Sequence[Step], *, fifo: bool, p
     for lane in lanes:
         call = contextvars.copy_context().run
         running[pool.submit(call, lambda lane: take_in_order(attempts, lane, fifo=fifo), lane)] = lane
-    done, late = wait(running, timeout=max(0.0, left.total_seconds()))
+    done, late = wait(running, timeout=max(0.0, (left + attempts.grace).total_seconds()))
     unstarted = {future for future in late if future.cancel()}
     pool.shutdown(wait=False)
     for future in done - unstarted:
         future.result()
     for future in unstarted:
-        for step in running[future]:
-            attempts.leave(step)
+        _leave(attempts, running[future])
     stuck = late - unstarted
     for future in stuck:
-        for step in running[future]:
-            if any(one.index not in attempts.endings for one in step.all):
-                attempts.still_running(step)
-    if not stuck and not fifo:
-        take_in_order(attempts, [step for step in steps if step.suspect], fifo=False)
+        remaining = [step for step in running[future] if not attempts.ended(step)]
+        for step in remaining[:1]:
+            attempts.still_running(step)
+        _leave(attempts, remaining[1:])  # nothing starts any more by now, in whatever thread
+    suspects = [] if fifo else [step for step in steps if step.suspect]
+    if stuck:
+        _leave(attempts, suspects)
+    else:
+        take_in_order(attempts, suspects, fifo=False)
     return bool(stuck)
+
+
+def _leave(attempts: Attempts, steps: Iterable[Step]) -> None:
+    for step in steps:
+        attempts.leave(step)
 
 
 def _lanes(steps: Sequence[Step]) -> list[list[Step]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from surehand.declare import Handler
 from surehand.delivery import parse_event
+from surehand.outcomes import Outcome
 from surehand.worker.acknowledge import Response, response, set_visibilities
 from surehand.worker.attempts import Attempts
 from surehand.worker.deadline import reserve_for
@@ -59,6 +60,7 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
         endings[late.index] = replace(late, wait=None, detail=f"visibility not set: {code}")
     told = [endings[index] for index in sorted(endings)]
     ports.teller.tell(handler, told, now=ports.clock.now())
+    stuck = stuck or any(ending.outcome is Outcome.STILL_RUNNING for ending in told)
     return Answered(response(records, endings), stuck=stuck)
 
 

@@ -64,7 +64,7 @@ class Settling:
         self._settler.flush()
         done = {
             index: ending.delivery.receipt_handle
-            for index, ending in self.endings.items()
+            for index, ending in list(self.endings.items())  # other lanes' threads may add theirs meanwhile
             if ending.deleted and index not in self._deleted and ending.delivery.receipt_handle is not None
         }
         if done:
@@ -117,6 +117,7 @@ class Settling:
     def _write(self, step: Step, operation: Operation, conclusion: Conclusion) -> Write:
         now = self._ports.clock.now()
         final = conclusion.state is State.PERMANENTLY_FAILED
+        plain = conclusion.attempted and conclusion.outcome is not Outcome.UNKNOWN
         return settle(
             operation,
             conclusion.state,
@@ -128,7 +129,7 @@ class Settling:
             attempted=conclusion.attempted,
             message_id=step.message.delivery.message_id,
             failed_ids=_all_ids(step) if final else (),
-            note=conclusion.note or (None if conclusion.attempted else conclusion.outcome.value),
+            note=conclusion.note or (None if plain else conclusion.outcome.value),
             afresh=conclusion.afresh,
         )
 
@@ -254,6 +255,7 @@ class Settling:
             tenant=identity.tenant if identity else None,
             operation=operation,
             redrive=isinstance(step.answer, Claimed) and step.answer.redrive,
+            replay=told["outcome"] is Outcome.ALREADY_APPLIED and _replayed(one, operation),
             **told,
         )
         if ending.holds:
@@ -266,6 +268,12 @@ def _all_ids(step: Step) -> list[str]:
     deliveries = [one.delivery for one in step.all]
     origins = [delivery.origin for delivery in deliveries if isinstance(delivery, Delivery)]
     return [*origins, *(delivery.message_id for delivery in deliveries)]
+
+
+def _replayed(one: Message | Refused, operation: Operation | None) -> bool:
+    """Whether a webhook's operation came under another of the ids that nobody signs."""
+    mark = one.mark if isinstance(one, Message) else None
+    return mark is not None and operation is not None and mark not in operation.fingerprints
 
 
 def _phase(one: Message | Refused) -> str:
