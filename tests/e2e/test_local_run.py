@@ -87,6 +87,10 @@ def test_what_was_sent_is_the_sum_of_the_fates(once: tuple[subprocess.CompletedP
     assert all(int(str(numbers[fate])) > 0 for fate in fates[:-1])
 
 
+def test_webhooks_are_answered_by_their_signature(once: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    assert report(once[0])["requests"] == {"200": 4, "401": 2}
+
+
 def test_nothing_survives_the_run(once: tuple[subprocess.CompletedProcess[str], Path]) -> None:
     assert all_gone(once[1])
 

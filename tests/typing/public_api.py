@@ -7,7 +7,7 @@ from typing import assert_type
 
 from pydantic import BaseModel
 
-from surehand import Handler, Job, Service, Tick, cron, queue, schedule
+from surehand import Handler, Job, Scheme, Service, Tick, cron, queue, schedule, webhook
 from surehand.testing import job
 
 
@@ -57,12 +57,24 @@ def hourly(tick: Tick) -> None:
     """Takes the tick alone."""
 
 
-assert_type(nightly, Handler[Tick])
-assert_type(hourly, Handler[Tick])
+@webhook("paid", scheme="stripe")
+def paid(order: Order, job: Job) -> None:
+    """Takes an event."""
+
+
+@webhook("raw", scheme=Scheme(name="house", signature="header:x-house"), key=lambda body: body)
+def raw(body: bytes) -> None:
+    """Takes a body as it was sent."""
+
+
 assert_type(with_job, Handler[Order])
 assert_type(alone, Handler[Order])
 assert_type(either, Handler[Order | Refund])
 assert_type(awaited, Handler[Order])
+assert_type(nightly, Handler[Tick])
+assert_type(hourly, Handler[Tick])
+assert_type(paid, Handler[Order])
+assert_type(raw, Handler[bytes])
 assert_type(job(with_job, Order(order_id="1")), Job)
 
 with_job.send(Order(order_id="1"))
@@ -71,5 +83,6 @@ with_job.run("text")  # type: ignore[arg-type]  # pyright: ignore[reportArgument
 schedule("wrong", timedelta(hours=1), overlap="wait")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 schedule("none", "0 2 * * ? *")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 queue("misspelt", key="order_id", timeot=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+webhook("misspelt", scheme="stripe", secrt="x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
-SERVICE = Service("typed", (with_job, alone, either, awaited, nightly, hourly))
+SERVICE = Service("typed", (with_job, alone, either, awaited, nightly, hourly, paid, raw))

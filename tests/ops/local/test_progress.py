@@ -176,3 +176,34 @@ def test_a_delivery_is_read_from_the_engines_log_line() -> None:
     assert read_delivery(line) == Delivered(
         handler="orders", message_id="m", operation=None, attempt=0, outcome="rejected", code="input.schema"
     )
+
+
+def webhooks(*samples: Sample, statuses: Sequence[int], operation: str | None = OPERATION) -> Progress:
+    """Post samples that are all about one operation, one as soon as it is due."""
+    run = Progress(samples)
+    for track, status in zip(run.tracks, statuses, strict=True):
+        track.sent = Sent(operation=operation, status=status)
+    return run
+
+
+def test_two_webhooks_about_one_operation_are_told_apart_by_their_messages() -> None:
+    run = webhooks(sample("paid", status=200), sample("again", Fate.ALREADY_APPLIED, status=200), statuses=[200, 200])
+
+    run.add(seen(delivered("retry", message="m1"), state="retryable_failed"))
+    run.add(seen(delivered("succeeded", message="m1"), delivered("already_applied", message="m2"), state="succeeded"))
+
+    assert [track.way for track in run.tracks] == ["200, retry, succeeded", "200, already_applied"]
+    assert all(track.met for track in run.tracks)
+
+
+@pytest.mark.parametrize(("status", "fate"), [(401, Fate.REFUSED), (503, Fate.REFUSED), (200, Fate.ANSWERED)])
+def test_a_webhook_that_ends_at_the_door_has_its_fate_at_once(status: int, fate: Fate) -> None:
+    run = webhooks(sample(fate=fate, status=status), statuses=[status], operation=None)
+
+    assert (run.tracks[0].fate, run.tracks[0].met, run.done) == (fate, True, True)
+
+
+def test_a_webhook_that_was_answered_otherwise_is_not_as_expected() -> None:
+    run = webhooks(sample(fate=Fate.REFUSED, status=401), statuses=[503], operation=None)
+
+    assert not run.tracks[0].met

@@ -70,3 +70,23 @@ def test_the_report_is_json() -> None:
     done = counted(*GOOD)
 
     assert json.loads(json.dumps(done.as_json())) == dataclasses.asdict(done)
+
+
+def test_what_ends_at_the_door_is_counted_by_status_and_is_no_message() -> None:
+    forged = Track(
+        sample=Sample(title="f", handler="stripe", send=lambda _: Sent(), fate=Fate.REFUSED, status=401),
+        sent=Sent(status=401),
+        handler="stripe",
+    )
+    done = counted(*GOOD, forged)
+
+    assert (done.sent, done.lost, done.requests, done.good) == (4, 0, {"401": 1}, True)
+
+
+def test_a_forged_request_that_was_let_in_is_not_good() -> None:
+    forged = Track(
+        sample=Sample(title="f", handler="stripe", send=lambda _: Sent(), fate=Fate.REFUSED, status=401),
+        sent=Sent(status=200),
+        handler="stripe",
+    )
+    assert counted(*GOOD, forged).unexpected == ["f"]
