@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from types import FrameType
 
@@ -24,28 +24,66 @@ def reserve_for(timeout: timedelta) -> timedelta:
     return min(timedelta(seconds=2), max(timedelta(milliseconds=200), timeout / 5))
 
 
+class _Alarm:
+    """SIGALRM, as far as it is ours. It interrupts a handler that is being run, and nothing else.
+
+    *rang* remembers that it came between two handlers; the next one is then not begun.
+    """
+
+    taken = False
+    armed = False
+    rang = False
+
+    @classmethod
+    def ring(cls, _number: int, _frame: FrameType | None) -> None:
+        """Interrupt the handler, if one is being run."""
+        cls.rang = True
+        if cls.armed:
+            raise SoftDeadline
+
+
+@contextmanager
+def alarm_set(left: timedelta) -> Iterator[None]:
+    """Let SIGALRM come once *left* has passed, for the handlers of a batch, if this is the main thread.
+
+    Once for all of them, since their deadline is the same moment and each system call costs more than a small handler.
+    The previous handler and timer are restored.
+    """
+    if _Alarm.taken or not _can_interrupt() or left <= timedelta(0):
+        yield
+        return
+    _Alarm.rang = False
+    before = signal.signal(signal.SIGALRM, _Alarm.ring)
+    timer = signal.setitimer(signal.ITIMER_REAL, left.total_seconds(), _AGAIN.total_seconds())
+    _Alarm.taken = True
+    try:
+        yield
+    finally:
+        _Alarm.taken = False
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, before)
+
+
 @contextmanager
 def interrupted_after(left: timedelta) -> Iterator[None]:
     """Raise `SoftDeadline` in the body once *left* has passed, if this is the main thread.
 
-    The previous handler and timer of SIGALRM are restored. With nothing left it raises at once.
+    With nothing left it raises at once. Inside `alarm_set` the moment is that of the batch.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+    if not _can_interrupt():
         yield
         return
     if left <= timedelta(0):
         raise SoftDeadline
-    armed = True
+    with nullcontext() if _Alarm.taken else alarm_set(left):
+        _Alarm.armed = True
+        try:
+            if _Alarm.rang:
+                raise SoftDeadline
+            yield
+        finally:
+            _Alarm.armed = False
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        if armed:
-            raise SoftDeadline
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    timer = signal.setitimer(signal.ITIMER_REAL, left.total_seconds(), _AGAIN.total_seconds())
-    try:
-        yield
-    finally:
-        armed = False
-        signal.setitimer(signal.ITIMER_REAL, *timer)
-        signal.signal(signal.SIGALRM, before)
+def _can_interrupt() -> bool:
+    return threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGALRM")

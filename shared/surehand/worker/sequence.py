@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from surehand.declare import Handler
@@ -10,7 +11,7 @@ from surehand.delivery import parse_event
 from surehand.outcomes import Outcome
 from surehand.worker.acknowledge import Response, response, set_visibilities
 from surehand.worker.attempts import Attempts
-from surehand.worker.deadline import reserve_for
+from surehand.worker.deadline import alarm_set, reserve_for
 from surehand.worker.endings import put_back
 from surehand.worker.plan import claim_batch, ordered
 from surehand.worker.ports import Invocation, Ports
@@ -41,15 +42,17 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     received = receive(handler, records, fetch=ports.fetch)
     known = [one for one in received if not isinstance(one, Away)]
     steps = ordered(claim_batch(handler, known, invocation=invocation, ports=ports), fifo=fifo)
-    settler = _settler(ports, fifo=fifo, several=len(steps) > 1)
+    until = invocation.deadline - reserve_for(handler.options.timeout)
+    settler = _settler(ports, fifo=fifo, several=len(steps) > 1, until=until)
     attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)
     stuck = False
+    left = until - ports.clock.now()
     try:
         if handler.options.parallel > 1 and len(steps) > 1:
-            left = invocation.deadline - reserve_for(handler.options.timeout) - ports.clock.now()
             stuck = take_in_parallel(attempts, steps, fifo=fifo, parallel=handler.options.parallel, left=left)
         else:
-            take_in_order(attempts, steps, fifo=fifo)
+            with alarm_set(left):
+                take_in_order(attempts, steps, fifo=fifo)
     finally:
         settler.close()
     away = (put_back(one, ports.random) for one in received if isinstance(one, Away))
@@ -64,8 +67,8 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     return Answered(response(records, endings), stuck=stuck)
 
 
-def _settler(ports: Ports, *, fifo: bool, several: bool) -> Settler:
+def _settler(ports: Ports, *, fifo: bool, several: bool, until: datetime) -> Settler:
     """A thread pays only where there is something to write beside; FIFO waits for each outcome anyway (P4)."""
     if ports.group_commit and several and not fifo:
-        return GroupSettler(ports.ledger, ports.clock)
-    return InlineSettler(ports.ledger, ports.clock)
+        return GroupSettler(ports.ledger, ports.clock, until=until)
+    return InlineSettler(ports.ledger, ports.clock, until=until)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from surehand.ledger import Answer, Ledger, Unavailable, Write, write_surely
@@ -23,7 +24,7 @@ Then = Callable[[Answer], None]
 
 
 class Settler(Protocol):
-    """Writes outcomes. One lives for one invocation."""
+    """Writes outcomes. One lives for one invocation. After *until* a write that failed is not repeated."""
 
     def submit(self, write: Write, then: Then) -> None:
         """Write it soon, and call *then* with the answer."""
@@ -38,13 +39,17 @@ class Settler(Protocol):
 class InlineSettler:
     """Writes at once, in the caller's thread. On FIFO, where the next message of a group needs a durable outcome."""
 
-    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock, *, until: datetime) -> None:
         self._ledger = ledger
         self._clock = clock
+        self._until = until
 
     def submit(self, write: Write, then: Then) -> None:
         """See `Settler.submit`."""
-        then(write_surely(self._ledger, [write], now=self._clock.now())[0])
+        answers = write_surely(
+            self._ledger, [write], now=self._clock.now(), in_time=lambda: self._clock.now() < self._until
+        )
+        then(answers[0])
 
     def flush(self) -> None:
         """Nothing ever waits."""
@@ -56,30 +61,34 @@ class InlineSettler:
 class GroupSettler:
     """Writes whenever it is idle and something waits, in a thread of its own."""
 
-    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock, *, until: datetime) -> None:
         self._ledger = ledger
         self._clock = clock
+        self._until = until
         self._waiting: deque[tuple[Write, Then]] = deque()
         self._busy = 0
         self._hurried = 0
         self._closed = False
         self._failure: BaseException | None = None
-        self._changed = threading.Condition()
+        # One condition for each thing waited for: an outcome that joins a gathering group wakes nobody.
+        lock = threading.Lock()
+        self._work, self._hurry, self._settled = (threading.Condition(lock) for _ in range(3))
         self._thread = threading.Thread(target=self._run, name="surehand-settler", daemon=True)
         self._thread.start()
 
     def submit(self, write: Write, then: Then) -> None:
         """See `Settler.submit`."""
-        with self._changed:
+        with self._work:
             self._waiting.append((write, then))
-            self._changed.notify_all()
+            if len(self._waiting) == 1:
+                self._work.notify()
 
     def flush(self) -> None:
         """See `Settler.flush`. Raises what the thread failed with, if it did."""
-        with self._changed:
+        with self._settled:
             self._hurried += 1
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: self._failure is not None or not (self._waiting or self._busy))
+            self._hurry.notify()
+            self._settled.wait_for(lambda: self._failure is not None or not (self._waiting or self._busy))
             self._hurried -= 1
             if self._failure is not None:
                 raise self._failure
@@ -89,9 +98,10 @@ class GroupSettler:
         try:
             self.flush()
         finally:
-            with self._changed:
+            with self._work:
                 self._closed = True
-                self._changed.notify_all()
+                self._work.notify()
+                self._hurry.notify()
             self._thread.join()
 
     def _run(self) -> None:
@@ -99,15 +109,15 @@ class GroupSettler:
             while group := self._next():
                 self._settle(group)
         except BaseException as error:  # noqa: BLE001 - handed to the invocation, which then reports every message
-            with self._changed:
+            with self._settled:
                 self._failure = error
-                self._changed.notify_all()
+                self._settled.notify_all()
 
     def _next(self) -> Sequence[tuple[Write, Then]]:
         """Wait for work; an empty group means the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
-            self._changed.wait_for(lambda: self._hurried or self._closed, timeout=_GATHER)
+        with self._work:
+            self._work.wait_for(lambda: self._waiting or self._closed)
+            self._hurry.wait_for(lambda: self._hurried or self._closed, timeout=_GATHER)
             group = list(self._waiting)
             self._waiting.clear()
             self._busy = len(group)
@@ -115,11 +125,16 @@ class GroupSettler:
 
     def _settle(self, group: Sequence[tuple[Write, Then]]) -> None:
         try:
-            answers = write_surely(self._ledger, [write for write, _ in group], now=self._clock.now())
+            answers = write_surely(
+                self._ledger,
+                [write for write, _ in group],
+                now=self._clock.now(),
+                in_time=lambda: self._clock.now() < self._until,
+            )
         except Exception as error:  # noqa: BLE001 - a fault of ours must not leave the others of the group unanswered
             answers = [Unavailable(type(error).__name__)] * len(group)
         for (_, then), answer in zip(group, answers, strict=True):
             then(answer)
-        with self._changed:
+        with self._settled:
             self._busy = 0
-            self._changed.notify_all()
+            self._settled.notify_all()
