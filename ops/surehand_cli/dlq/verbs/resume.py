@@ -8,6 +8,7 @@ import typer
 
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
+from surehand_cli.dlq.checks import Check
 from surehand_cli.dlq.folder import folder_of
 from surehand_cli.dlq.preparing import Despite, check
 from surehand_cli.dlq.running import execute
@@ -36,6 +37,7 @@ def resume(
     plan = folder.plan()
     if plan.stage != place.stage:
         raise Refusal(f"this run is of stage {plan.stage}; say --stage {plan.stage}")
-    check(place, output, plan, despite=despite or (), strict=True)
+    # What is in flight is most likely what the run that was killed held; it is waited for.
+    check(place, output, plan, despite=[*(despite or ()), Check.IN_FLIGHT], strict=True)
     status, _ = execute(place, output, folder, plan, reason=reason, resume=True)
     raise typer.Exit(status)
