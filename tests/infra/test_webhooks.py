@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from aws_cdk import Stack
+from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
 
 from surehand import DeclarationError, Service, webhook
 from surehand.webhooks.config import load_sources
@@ -228,3 +229,24 @@ def test_a_service_without_webhooks_has_neither_api_nor_bucket() -> None:
     assert made.webhooks is None
     assert synthesis.of_type("AWS::ApiGatewayV2::Api") == {}
     assert synthesis.of_type("AWS::S3::Bucket") == {}
+
+
+def test_a_function_url_is_the_cheap_way_in_once_somebody_has_said_why() -> None:
+    app = new_app(**WITHOUT_CODE)
+    stack = Stack(app, "core")
+    shop = ServiceConstruct(stack, "Service", HOOKED, stage="dev", edge=Edge(concurrency=5))
+    assert shop.webhooks is not None
+    url = shop.webhooks.function.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
+    why = "Reserved concurrency of 5 bounds it to 50 requests a second."
+    Validations.of(url).acknowledge(Acknowledgment(id="surehand::W01", reason=why))
+
+    synthesis = validated(app, shop)
+
+    assert synthesis.findings == ()
+    permitted = {
+        resource["Properties"]["Action"]
+        for resource in synthesis.of_type("AWS::Lambda::Permission").values()
+        if resource["Properties"]["Principal"] == "*"
+    }
+    # Both are needed since October 2025: https://docs.aws.amazon.com/lambda/latest/dg/urls-auth.html
+    assert permitted == {"lambda:InvokeFunctionUrl", "lambda:InvokeFunction"}
