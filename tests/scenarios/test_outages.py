@@ -1,15 +1,24 @@
-"""A provider that is away for long: waiting burns receives, so messages are renewed, and none becomes a dead letter."""
+"""A provider that is away for long, and a ledger that goes away: nothing is lost, and no effect goes unrecorded."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 
-from surehand import Defer
+from surehand import Defer, entrypoint
+from surehand.aws.dynamodb import CALLS, DynamoDBLedger
+from surehand.ledger import Unavailable
+from surehand.outcomes import Outcome
+from surehand.states import State
+from surehand.testing import world
 from surehand.worker.renewals import MOST_RENEWALS, floor
 from tests.scenarios.hostile import stage
-from tests.scenarios.kiosk import lanes, numbered, plain
+from tests.scenarios.kiosk import KIOSK, Ticket, ids, lanes, numbered, plain, script
+from tests.scenarios.test_protocol import crash, redeliver
 
 
 @pytest.mark.parametrize("after", [timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=2), None])
@@ -51,3 +60,80 @@ def test_the_waits_of_a_renewed_message_grow_beyond_any_give_up_after() -> None:
         timedelta(minutes=2),
         timedelta(hours=4),
     ]
+
+
+class Leaving:
+    """A ledger that takes claims, and so many outcomes; then it is away, and each call takes three seconds."""
+
+    def __init__(self, made, outcomes: int) -> None:
+        self.made, self.left, self.calls = made, outcomes, 0
+
+    def read(self, ids):
+        return self.made.ledger.read(ids)
+
+    def write(self, writes, *, now):
+        if all(write.operation.state is State.LEASED for write in writes):
+            return self.made.ledger.write(writes, now=now)
+        if self.left >= len(writes):
+            self.left -= len(writes)
+            return self.made.ledger.write(writes, now=now)
+        self.calls += 1
+        self.made.clock.advance(timedelta(seconds=3))
+        return [Unavailable("ReadTimeoutError")] * len(writes)
+
+
+@pytest.mark.parametrize("handler", [plain, lanes], ids=lambda handler: handler.name)
+def test_once_the_ledger_takes_no_outcome_nothing_more_is_begun_and_the_answer_comes_in_time(handler) -> None:
+    """Each further run would be an effect without a record, and each further call seconds that Lambda does not have."""
+    with world(KIOSK) as made, script() as told:
+        ledger = Leaving(made, outcomes=2)
+        event = made.event(handler, *(Ticket(number=str(number), lane=str(number)) for number in range(10)))
+        with entrypoint.bound(replace(entrypoint.ports_of(handler), ledger=ledger)):
+            assert ids(handler(event, None)) == [one["messageId"] for one in event["Records"][2:]]
+        assert told.numbers == ["0", "1", "2"]
+        assert ledger.calls == 3
+        assert {ending.outcome for ending in made.teller.endings[2:]} == {Outcome.UNCONFIRMED}
+        assert {ending.code for ending in made.teller.endings[2:]} == {"ledger.unavailable"}
+        lease = made.operation(handler, Ticket(number="9", lane="9")).lease_until
+        assert all(made.clock.now() + wait >= lease for wait in made.queues.hidden.values())
+
+
+def test_an_outcome_that_the_ledger_does_not_take_is_not_tried_again_when_the_time_is_short() -> None:
+    with world(KIOSK) as made, script(lambda ticket, job: made.clock.advance(timedelta(seconds=27))):
+        ledger = Leaving(made, outcomes=0)
+        with entrypoint.bound(replace(entrypoint.ports_of(plain), ledger=ledger)):
+            plain(made.event(plain, *numbered(plain, 5)), None)
+        assert ledger.calls == 1
+
+
+def test_a_suspect_that_cannot_be_marked_does_not_run_and_nothing_behind_it_does() -> None:
+    with world(KIOSK) as made, script() as told:
+        events = [made.event(plain, ticket) for ticket in numbered(plain, 2)]
+        for event in events:
+            crash(made, plain, event)
+        told.runs.clear()
+        again = {"Records": [record for event in events for record in redeliver(event)["Records"]]}
+        ledger = Leaving(made, outcomes=0)
+        with entrypoint.bound(replace(entrypoint.ports_of(plain), ledger=ledger)):
+            assert len(ids(plain(again, None))) == 2
+        assert told.runs == []
+        assert ledger.calls == 3
+
+
+def test_an_outage_ends_a_claim_of_thousands_after_the_calls_that_are_on_their_way() -> None:
+    calls = []
+
+    class Away:
+        meta = SimpleNamespace(events=SimpleNamespace(register=lambda *_, **__: None))
+
+        def batch_execute_statement(self, **_):
+            calls.append(1)
+            raise ReadTimeoutError(endpoint_url="-")
+
+    with world(KIOSK) as made, script() as told:
+        ledger = DynamoDBLedger(Away(), "ledger", batched=True)
+        event = made.event(plain, *numbered(plain, 2_000))
+        with entrypoint.bound(replace(entrypoint.ports_of(plain), ledger=ledger)):
+            assert len(ids(plain(event, None))) == 2_000
+        assert told.runs == []
+        assert len(calls) <= CALLS

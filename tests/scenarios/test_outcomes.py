@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from surehand import Cancel, Defer, Reject, Retry, Unknown
+from surehand import Cancel, Defer, Reject, Retry, Unknown, queue
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import again, world
@@ -188,3 +188,15 @@ def test_copies_in_a_batch_share_a_failure() -> None:
         assert len(ids(plain(event, None))) == 2
         assert len(made.operation(plain, TICKET).failed_ids) == 2
         assert told.numbers == ["1"]
+
+
+def test_a_wait_is_as_long_as_sqs_still_allows_after_a_whole_window_and_timeout() -> None:
+    """SQS counts its 12 hours from the receive, and a longer visibility would be refused."""
+
+    def close(ticket: Ticket) -> None:
+        raise Defer("provider.closed", after=timedelta(hours=20))
+
+    slow = queue("slow", key="number", timeout=timedelta(minutes=10), batch_window=timedelta(minutes=5))(close)
+    with world(KIOSK) as made:
+        slow(made.event(slow, TICKET), None)
+        assert list(made.queues.hidden.values()) == [timedelta(hours=12) - timedelta(minutes=16)]

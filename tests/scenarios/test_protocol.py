@@ -244,8 +244,21 @@ def test_v8_on_fifo_the_next_message_waits_for_a_durable_outcome() -> None:
         event = made.event(lanes, Ticket(number="1"), Ticket(number="2"), Ticket(number="3", lane="b"))
         with entrypoint.bound(replace(ports, ledger=Away(made.ledger))):
             assert len(ids(lanes(event, None))) == 3
-        assert told.numbers == ["1", "3"]
+        assert told.numbers == ["1"]
         assert made.teller.endings[0].outcome is Outcome.UNCONFIRMED
+
+
+def test_v8_on_fifo_a_lost_fence_holds_its_own_group_and_no_other() -> None:
+    def lose_the_first(ticket: Ticket, job: Job) -> None:
+        if ticket.number == "1":
+            made.ledger.items[job.operation] = replace(made.ledger.items[job.operation], owner="another", fence=9)
+
+    with world(KIOSK) as made, script(lose_the_first) as told:
+        event = made.event(lanes, Ticket(number="1"), Ticket(number="2"), Ticket(number="3", lane="b"))
+        assert ids(lanes(event, None)) == [one["messageId"] for one in event["Records"][:2]]
+        assert told.numbers == ["1", "3"]
+        assert endings(made) == [Outcome.FENCE_LOST, Outcome.UNSTARTED, Outcome.SUCCEEDED]
+        assert made.operation(lanes, TICKET).owner == "another"
 
 
 def test_v9_on_fifo_a_rejected_head_holds_nobody_and_is_put_back_alone() -> None:
@@ -372,6 +385,20 @@ def test_p8_an_effect_that_happened_wins_over_a_cancel() -> None:
         assert made.operation(plain, TICKET).state is State.SUCCEEDED
 
 
+def test_p8_a_success_that_won_over_a_cancel_is_told_to_whoever_cancels_again() -> None:
+    def cancel_meanwhile(ticket: Ticket, job: Job) -> None:
+        asked = cancel(
+            made.operation(plain, TICKET), act(made), operation_id=job.operation, handler="plain", tenant=None
+        )
+        write(made, asked)
+
+    with world(KIOSK) as made, script(cancel_meanwhile):
+        plain(made.event(plain, TICKET), None)
+        existing = made.operation(plain, TICKET)
+        again = cancel(existing, act(made), operation_id=existing.id, handler="plain", tenant=None)
+        assert again == NotDone("it is succeeded, and that is final")
+
+
 def test_p8_a_cancel_during_a_run_that_died_takes_effect_at_the_next_delivery() -> None:
     with world(KIOSK) as made, script() as told:
         event = made.event(plain, TICKET)
@@ -392,6 +419,15 @@ def test_a_canceled_operation_is_acknowledged_without_running() -> None:
         assert ids(plain(made.event(plain, TICKET), None)) == []
         assert told.runs == []
         assert endings(made) == [Outcome.CANCELED]
+
+
+def test_every_payload_of_an_operation_that_was_canceled_in_advance_is_acknowledged() -> None:
+    with world(KIOSK) as made, script() as told:
+        operation_id = plain.identify(TICKET, b"").operation
+        write(made, cancel(None, act(made), operation_id=operation_id, handler="plain", tenant=None))
+        event = made.event(plain, Ticket(number="1", note=1), Ticket(number="1", note=2))
+        assert ids(plain(event, None)) == []
+        assert told.runs == []
 
 
 @pytest.mark.parametrize(("applied", "state"), [(True, State.SUCCEEDED), (False, State.PENDING)])

@@ -276,3 +276,16 @@ def test_beside_a_thread_that_will_not_stop_everything_else_is_released() -> Non
             assert made.operation(pairs, Ticket(number="1")).state is State.PENDING
         finally:
             go_on.set()
+
+
+def test_suspects_of_several_groups_wait_for_no_other_group_and_break_nothing() -> None:
+    """Before a suspect runs, what has ended is deleted, while other groups' threads go on ending more."""
+    with world(KIOSK) as made, script() as told:
+        event = made.event(pairs, *(Ticket(number=str(number), lane="ab"[number % 2]) for number in range(10)))
+        for _ in range(2):
+            crash(made, pairs, event)
+            event = redeliver(event)
+        told.runs.clear()
+        assert ids(pairs(event, None)) == []
+        assert sorted(told.numbers) == [str(number) for number in range(10)]
+        assert [number for number in told.numbers if int(number) % 2 == 0] == ["0", "2", "4", "6", "8"]

@@ -93,10 +93,18 @@ class DynamoDBLedger:
         chunks = list(_chunks(writes, STATEMENTS))
         if len(chunks) == 1:
             return self._execute(chunks[0], now)
+        away: list[Answer] = []
+
+        def execute(chunk: Sequence[Write]) -> Sequence[Answer]:
+            if away:
+                return away[:1] * len(chunk)
+            answers = self._execute(chunk, now)
+            if all(isinstance(answer, Unavailable) for answer in answers):
+                away.append(answers[0])
+            return answers
+
         with ThreadPoolExecutor(min(CALLS, len(chunks))) as pool:
-            return [
-                answer for answers in pool.map(lambda chunk: self._execute(chunk, now), chunks) for answer in answers
-            ]
+            return [answer for answers in pool.map(execute, chunks) for answer in answers]
 
     def _execute(self, writes: Sequence[Write], now: datetime) -> list[Answer]:
         statements = [_statement(self._table, write, now) for write in writes]

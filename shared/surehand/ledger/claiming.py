@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from surehand.errors import LedgerUnavailable
@@ -69,16 +69,18 @@ def _look(ledger: Ledger, known: dict[str, Operation], ids: Sequence[str]) -> No
     known.update(ledger.read(ids))
 
 
-def write_surely(ledger: Ledger, writes: Sequence[Write], *, now: datetime) -> list[Answer]:
+def write_surely(
+    ledger: Ledger, writes: Sequence[Write], *, now: datetime, in_time: Callable[[], bool] = lambda: True
+) -> list[Answer]:
     """Make writes that must not be lost for a passing fault: what is unavailable is tried again, at most thrice.
 
     A repetition of a write that had arrived answers `Written`. No waiting in between: the client has waited already,
-    and the batch's time is short.
+    and the batch's time is short. *in_time* says whether there is any left for a repetition.
     """
     answers = list(ledger.write(writes, now=now))
     for _ in range(TRIES - 1):
         open_ = [index for index, answer in enumerate(answers) if isinstance(answer, Unavailable)]
-        if not open_:
+        if not open_ or not in_time():
             break
         for index, answer in zip(open_, ledger.write([writes[i] for i in open_], now=now), strict=True):
             answers[index] = answer

@@ -199,6 +199,7 @@ def settle(
         failed_ids=_latest(claimed.failed_ids, failed_ids),
         history=_appended(claimed.history, entry),
         expires_at=now + retention,
+        cancel_requested=claimed.cancel_requested and state in HELD,
     )
     return Write(operation=operation, previous=claimed)
 

@@ -43,5 +43,6 @@ def set_visibilities(handler: Handler[Any], queues: Queues, endings: Sequence[En
 
 
 def _within_limit(handler: Handler[Any], wait: timedelta) -> timedelta:
-    """SQS hides a message for 12 hours at most, counted from the receive, which was at most one timeout ago."""
-    return min(wait, LONGEST_VISIBILITY - handler.options.timeout - timedelta(minutes=1))
+    """SQS hides a message for 12 hours at most, counted from the receive: at most a batch window and a timeout ago."""
+    since = handler.options.batch_window + handler.options.timeout
+    return min(wait, LONGEST_VISIBILITY - since - timedelta(minutes=1))

@@ -9,7 +9,7 @@ from typing import Any
 
 from surehand.declare import Handler
 from surehand.job import Job
-from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Written, started, write_surely
+from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Unavailable, Written, started, write_surely
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.worker.conclude import Conclusion, Raised, Returned, StillRunning, before_a_run, conclude, condemned
@@ -65,6 +65,8 @@ class Attempts:
         """Bring one step to its end: answered by the ledger, refused, left for later, or run."""
         if isinstance(step.answer, NotClaimed):
             self._settling.answered(step, step.answer)
+        elif self._settling.away is not None:
+            self._put_back(step, step.answer, self._settling.away)
         elif isinstance(step.message, Refused):
             self._refused(step, step.message, step.answer)
         else:
@@ -72,17 +74,16 @@ class Attempts:
 
     def leave(self, step: Step) -> None:
         """Release a claimed step without having started it (the lane is held, or there is no time left)."""
-        if isinstance(step.answer, Claimed):
-            conclusion = Conclusion(
-                outcome=Outcome.UNSTARTED,
-                state=State.PENDING,
-                wait=timedelta(0),
-                attempted=False,
-                code=step.answer.operation.code,
-            )
-            self._settling.settle(step, step.answer.operation, conclusion)
-        else:
+        if isinstance(step.answer, NotClaimed):
             self._settling.answered(step, step.answer)
+        elif self._settling.away is not None:
+            self._put_back(step, step.answer, self._settling.away)
+        else:
+            self._settling.settle(step, step.answer.operation, _unstarted(step.answer.operation))
+
+    def _put_back(self, step: Step, claimed: Claimed, away: Unavailable) -> None:
+        """Leave a step, and its lease to its end: a ledger that took no outcome is not asked to release it."""
+        self._settling.unconfirmed(step, claimed.operation, away, _unstarted(claimed.operation))
 
     def _run(self, step: Step, message: Message, claimed: Claimed) -> None:
         now = self._ports.clock.now()
@@ -196,7 +197,9 @@ class Attempts:
     def _marked(self, step: Step, operation: Operation) -> Operation | None:
         """Write `processing` before the run (P3, P5); without that mark nothing runs."""
         write = started(operation, now=self._ports.clock.now())
-        answer = write_surely(self._ports.ledger, [write], now=self._ports.clock.now())[0]
+        answer = write_surely(
+            self._ports.ledger, [write], now=self._ports.clock.now(), in_time=lambda: self._left() > timedelta(0)
+        )[0]
         if isinstance(answer, Written):
             return write.operation
         if self._settling.canceled_meanwhile(answer, operation) is not None:
@@ -228,3 +231,9 @@ class Attempts:
         outcome = Outcome.KEY_CONFLICT if refused.code == "input.conflict" else Outcome.REJECTED
         conclusion = Conclusion(outcome=outcome, state=State.PERMANENTLY_FAILED, code=refused.code, attempted=False)
         self._settling.settle(step, claimed.operation, conclusion)
+
+
+def _unstarted(operation: Operation) -> Conclusion:
+    return Conclusion(
+        outcome=Outcome.UNSTARTED, state=State.PENDING, wait=timedelta(0), attempted=False, code=operation.code
+    )

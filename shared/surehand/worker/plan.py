@@ -170,7 +170,7 @@ def _join(handler: Handler[Any], step: Step, other: _Group, followers: dict[str,
 
 def _agrees(known: Operation | None, messages: Iterable[Message | Refused]) -> bool:
     digests = {digest for one in messages if isinstance(one, Message) for digest in one.identity.fingerprints}
-    return known is not None and bool(digests & set(known.fingerprints))
+    return known is not None and (not known.fingerprints or bool(digests & set(known.fingerprints)))
 
 
 def _refuse(handler: Handler[Any], messages: Iterable[Message | Refused], followers: dict[str, list[_Group]]) -> None:

@@ -44,7 +44,11 @@ _STANDINGS = {
 
 
 class Settling:
-    """Ends the deliveries of one invocation: `endings` grows by one entry each, in whatever order they end."""
+    """Ends the deliveries of one invocation: `endings` grows by one entry each, in whatever order they end.
+
+    `away` is the answer of a ledger that did not take an outcome. Nothing is begun from then on: an effect could not
+    be recorded, and each further try would spend seconds that the answer to Lambda needs.
+    """
 
     def __init__(self, handler: Handler[Any], *, ports: Ports, settler: Settler, ticks: Ticks | None) -> None:
         self.endings: dict[int, Ending] = {}
@@ -53,6 +57,7 @@ class Settling:
         self._settler = settler
         self._ticks = ticks
         self._held: set[str | None] = set()
+        self.away: Unavailable | None = None
         self._deleted: set[int] = set()
 
     def acknowledge(self) -> None:
@@ -196,6 +201,8 @@ class Settling:
         """Nobody knows whether the outcome is recorded, or somebody else owns the operation by now."""
         now = self._ports.clock.now()
         lost = isinstance(answer, NotWritten)
+        if isinstance(answer, Unavailable):
+            self.away = answer
         existing = answer.existing if isinstance(answer, NotWritten) else None
         ends = existing.lease_until if existing is not None else operation.lease_until
         for one in step.all:
