@@ -132,6 +132,7 @@ def hints(deployed: Deployed, stub: ProviderStub) -> Sequence[tuple[str, str]]:
     scan = f"AWS_ENDPOINT_URL={deployed.endpoint} {access} aws dynamodb scan --table-name {deployed.ledger}"
     return [
         ("Send an order (again: already applied; with another amount: a conflict):", send),
+        ("Sign an event as Stripe would, and post it (again: already applied):", webhooks.by_hand(deployed)),
         ("Take the provider down and send another order; mode/up ends it:", f"curl -s -X PUT {stub.url}/mode/down"),
         ("See what has been charged:", f"curl -s {stub.url}/charges"),
         ("Use any AWS tool on the emulator:", scan),
