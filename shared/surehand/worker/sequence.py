@@ -11,7 +11,7 @@ from surehand.delivery import parse_event
 from surehand.outcomes import Outcome
 from surehand.worker.acknowledge import Response, response, set_visibilities
 from surehand.worker.attempts import Attempts
-from surehand.worker.deadline import reserve_for
+from surehand.worker.deadline import alarm_set, reserve_for
 from surehand.worker.endings import put_back
 from surehand.worker.plan import claim_batch, ordered
 from surehand.worker.ports import Invocation, Ports
@@ -46,12 +46,13 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     settler = _settler(ports, fifo=fifo, several=len(steps) > 1, until=until)
     attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)
     stuck = False
+    left = until - ports.clock.now()
     try:
         if handler.options.parallel > 1 and len(steps) > 1:
-            left = until - ports.clock.now()
             stuck = take_in_parallel(attempts, steps, fifo=fifo, parallel=handler.options.parallel, left=left)
         else:
-            take_in_order(attempts, steps, fifo=fifo)
+            with alarm_set(left):
+                take_in_order(attempts, steps, fifo=fifo)
     finally:
         settler.close()
     away = (put_back(one, ports.random) for one in received if isinstance(one, Away))

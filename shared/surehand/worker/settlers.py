@@ -70,22 +70,25 @@ class GroupSettler:
         self._hurried = 0
         self._closed = False
         self._failure: BaseException | None = None
-        self._changed = threading.Condition()
+        # One condition for each thing waited for: an outcome that joins a gathering group wakes nobody.
+        lock = threading.Lock()
+        self._work, self._hurry, self._settled = (threading.Condition(lock) for _ in range(3))
         self._thread = threading.Thread(target=self._run, name="surehand-settler", daemon=True)
         self._thread.start()
 
     def submit(self, write: Write, then: Then) -> None:
         """See `Settler.submit`."""
-        with self._changed:
+        with self._work:
             self._waiting.append((write, then))
-            self._changed.notify_all()
+            if len(self._waiting) == 1:
+                self._work.notify()
 
     def flush(self) -> None:
         """See `Settler.flush`. Raises what the thread failed with, if it did."""
-        with self._changed:
+        with self._settled:
             self._hurried += 1
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: self._failure is not None or not (self._waiting or self._busy))
+            self._hurry.notify()
+            self._settled.wait_for(lambda: self._failure is not None or not (self._waiting or self._busy))
             self._hurried -= 1
             if self._failure is not None:
                 raise self._failure
@@ -95,9 +98,10 @@ class GroupSettler:
         try:
             self.flush()
         finally:
-            with self._changed:
+            with self._work:
                 self._closed = True
-                self._changed.notify_all()
+                self._work.notify()
+                self._hurry.notify()
             self._thread.join()
 
     def _run(self) -> None:
@@ -105,15 +109,15 @@ class GroupSettler:
             while group := self._next():
                 self._settle(group)
         except BaseException as error:  # noqa: BLE001 - handed to the invocation, which then reports every message
-            with self._changed:
+            with self._settled:
                 self._failure = error
-                self._changed.notify_all()
+                self._settled.notify_all()
 
     def _next(self) -> Sequence[tuple[Write, Then]]:
         """Wait for work; an empty group means the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
-            self._changed.wait_for(lambda: self._hurried or self._closed, timeout=_GATHER)
+        with self._work:
+            self._work.wait_for(lambda: self._waiting or self._closed)
+            self._hurry.wait_for(lambda: self._hurried or self._closed, timeout=_GATHER)
             group = list(self._waiting)
             self._waiting.clear()
             self._busy = len(group)
@@ -131,6 +135,6 @@ class GroupSettler:
             answers = [Unavailable(type(error).__name__)] * len(group)
         for (_, then), answer in zip(group, answers, strict=True):
             then(answer)
-        with self._changed:
+        with self._settled:
             self._busy = 0
-            self._changed.notify_all()
+            self._settled.notify_all()
