@@ -61,7 +61,7 @@ def alarm_set(left: timedelta) -> Iterator[None]:
     finally:
         _Alarm.taken = False
         signal.setitimer(signal.ITIMER_REAL, *timer)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)  # None: set by other than Python
 
 
 @contextmanager
@@ -76,13 +76,17 @@ def interrupted_after(left: timedelta) -> Iterator[None]:
     if left <= timedelta(0):
         raise SoftDeadline
     with nullcontext() if _Alarm.taken else alarm_set(left):
-        _Alarm.armed = True
+        outer = _Alarm.armed
         try:
-            if _Alarm.rang:
-                raise SoftDeadline
-            yield
+            try:
+                _Alarm.armed = True
+                if _Alarm.rang:
+                    raise SoftDeadline
+                yield
+            finally:
+                _Alarm.armed = outer
         finally:
-            _Alarm.armed = False
+            _Alarm.armed = outer  # the alarm may come in the line that disarms it, and left armed it would hit a settle
 
 
 def _can_interrupt() -> bool:

@@ -1,0 +1,116 @@
+"""The alarm of the soft deadline, at every instant at which it can come."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+
+from surehand.worker import deadline
+from surehand.worker.conclude import SoftDeadline
+from surehand.worker.deadline import _Alarm, alarm_set, interrupted_after, reserve_for
+
+LONG = timedelta(hours=1)
+
+
+@contextmanager
+def ringing_at(instruction: int, *, in_frames_of: str):
+    """Let the alarm come before the n-th instruction of the deadline's own code, counted from 0."""
+    seen = [0]
+
+    def each(frame, event, argument):
+        if frame.f_code.co_filename != in_frames_of:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen[0] += 1
+            if seen[0] == instruction + 1:
+                _Alarm.ring(signal.SIGALRM, frame)
+        return each
+
+    before = sys.gettrace()
+    sys.settrace(each)
+    try:
+        yield seen
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize("batch", [True, False], ids=["batch", "alone"])
+def test_whenever_the_alarm_comes_it_is_disarmed_and_given_back_afterwards(batch) -> None:
+    """Armed beyond its handler it would strike a settle; a timer that is left would strike the next invocation."""
+    handler = signal.getsignal(signal.SIGALRM)
+    instruction, interrupted = 0, 0
+    while True:
+        with ringing_at(instruction, in_frames_of=deadline.__file__) as seen:
+            try:
+                if batch:
+                    with alarm_set(LONG), interrupted_after(LONG):
+                        pass
+                else:
+                    with interrupted_after(LONG):
+                        pass
+            except SoftDeadline:
+                interrupted += 1
+        assert _Alarm.armed is False, instruction
+        assert _Alarm.taken is False, instruction
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0), instruction
+        assert signal.getsignal(signal.SIGALRM) is handler, instruction
+        if seen[0] <= instruction:
+            break
+        instruction += 1
+    assert instruction > 50
+    assert interrupted > 3
+
+
+def test_an_alarm_between_two_handlers_keeps_the_next_one_from_beginning() -> None:
+    began = []
+    with alarm_set(LONG):
+        signal.raise_signal(signal.SIGALRM)
+        with pytest.raises(SoftDeadline), interrupted_after(LONG):
+            began.append(1)
+    assert began == []
+
+
+def test_a_handler_inside_a_handler_leaves_the_outer_one_interruptible() -> None:
+    with pytest.raises(SoftDeadline), interrupted_after(LONG):
+        with interrupted_after(LONG):
+            pass
+        signal.raise_signal(signal.SIGALRM)
+
+
+def test_an_alarm_while_no_handler_runs_interrupts_nothing() -> None:
+    with alarm_set(LONG):
+        signal.raise_signal(signal.SIGALRM)
+    assert _Alarm.armed is False
+
+
+def test_without_time_left_the_body_is_not_begun() -> None:
+    began = []
+    with pytest.raises(SoftDeadline), interrupted_after(timedelta(0)):
+        began.append(1)
+    assert began == []
+
+
+def test_a_handler_that_swallows_the_interruption_is_interrupted_again() -> None:
+    struck = []
+    with alarm_set(timedelta(milliseconds=1)), pytest.raises(SoftDeadline), interrupted_after(LONG):
+        for _ in range(2):
+            try:
+                signal.pause()
+                signal.pause()
+            except SoftDeadline:
+                struck.append(1)
+        signal.pause()
+    assert len(struck) == 2
+
+
+@pytest.mark.parametrize(
+    ("timeout", "kept"),
+    [(1, 0.2), (5, 1), (30, 2), (900, 2)],
+)
+def test_the_reserve_is_a_fifth_of_the_timeout_from_a_fifth_of_a_second_to_two(timeout, kept) -> None:
+    assert reserve_for(timedelta(seconds=timeout)) == timedelta(seconds=kept)
