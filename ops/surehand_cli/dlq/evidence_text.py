@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def _head(said: Mapping[str, Any]) -> Iterator[str]:
     yield f"| queue | `{said['queue']}` |"
     yield f"| to | {', '.join(f'`{arn}`' for arn in said['destinations']) or 'nowhere: deleted'} |"
     yield f"| service, stage | {said['service']}, {said['stage']} |"
-    yield f"| selector | `{plan['selector']}` |"
+    yield f"| selector | `{_cell(json.dumps(plan['selector'], ensure_ascii=False))}` |"
     yield f"| plan | `{plan['digest']}`, made by {plan['made_by']} at {plan['made_at']} |"
     for one in said["runs"]:
         deployed = f", deployed version {one['version']}" if one["version"] else ""

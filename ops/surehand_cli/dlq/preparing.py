@@ -128,6 +128,8 @@ def show(output: Output, plan: Plan) -> None:
         }
     )
     target = ", ".join(arn.rpartition(":")[2] for arn in plan.destinations) or "nowhere (they are deleted)"
+    if not plan.letters:
+        target = "nothing to move"
     output.say(f"{len(plan.letters)} letters of {plan.name} → {target}. Plan {plan.digest[:12]}.", "bold")
     no_ops = sum(counts["verdict"].get(verdict.value, 0) for verdict in NO_OPS)
     if no_ops:

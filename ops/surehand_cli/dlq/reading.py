@@ -146,4 +146,9 @@ def _latest(place: Place, name: str) -> Snapshot | None:
     if not paths:
         return None
     snapshot = opened(paths[-1])
-    return snapshot if place.waiting.now() - snapshot.taken_at < FRESH and snapshot.end is not None else None
+    if place.waiting.now() - snapshot.taken_at >= FRESH or snapshot.end is None:
+        return None
+    # A run since then has moved letters that the snapshot still lists.
+    runs = [run.name.partition("-")[0] for run in (place.folder / "runs").glob(f"*-{name}-*")]
+    taken = snapshot.taken_at.strftime("%Y%m%dT%H%M%S")
+    return snapshot if all(run < taken for run in runs) else None

@@ -33,6 +33,8 @@ def sweep(
     Abandoned leases, operations whose next delivery is long due, and those that are held for an operator. What is in
     a dead-letter queue is told to the ledger by [bold]surehand dlq snapshot[/bold].
 
+    Example: [bold]surehand ledger sweep --stage prod[/bold]
+
     Exit status 1 if something is stuck.
     """
     if costs:
