@@ -6,6 +6,7 @@ elsewhere with the first event.
 
 from __future__ import annotations
 
+import gc
 import os
 import uuid
 from collections.abc import Iterator
@@ -48,8 +49,25 @@ def inside_lambda() -> bool:
 def declared(handler: Handler[Any]) -> None:
     """Take note of a declaration: inside Lambda, build the clients of this function's own handler during init."""
     if inside_lambda() and os.environ.get(derived.HANDLER) == handler.name:
-        ports_of(handler)
-        listen_to_the_user()
+        with _without_collections():
+            ports_of(handler)
+            listen_to_the_user()
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Keep the garbage collector away while clients are built: a third of that time is its looking at what stays.
+
+    What stays is then taken out of every later collection too.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def handle(handler: Handler[Any], event: Any, context: Any) -> dict[str, Any]:
