@@ -1,4 +1,4 @@
-"""What the AWS console's own redrive does stays safe without our commands: simulated, with the new ids that SQS mints."""
+"""What the AWS console's own redrive does stays safe without our commands: simulated, with SQS's new ids."""
 
 from __future__ import annotations
 

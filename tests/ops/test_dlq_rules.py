@@ -14,6 +14,7 @@ from surehand_cli.dlq import journal as journals
 from surehand_cli.dlq.breaker import Breaker
 from surehand_cli.dlq.destination import ToQueue, outgoing, without_lineage
 from surehand_cli.dlq.foreign import foreign
+from surehand_cli.dlq.identify import identify
 from surehand_cli.dlq.known import Known, Verdict
 from surehand_cli.dlq.letter import Letter, digest, from_json, received, to_json
 from surehand_cli.dlq.pace import Bucket, rate_of, stages
@@ -346,3 +347,23 @@ def test_moments_are_iso_or_ago() -> None:
 )
 def test_lengths_are_told_in_two_units(span: timedelta, text: str) -> None:
     assert length(span) == text
+
+
+def test_a_webhooks_large_body_is_not_fetched_and_its_operation_is_known_all_the_same() -> None:
+    from handlers.service import SHOP
+
+    envelope = {
+        "v": 1,
+        "source": "stripe",
+        "tenant": None,
+        "received_at": "2026-01-01T12:00:00.000Z",
+        "request_id": "r-1",
+        "event": {"id": "evt_1", "id_from": "body:id", "id_signed": True, "guard": None, "type": "invoice.paid"},
+        "idempotency_key": "stripe#evt_1",
+        "verify": {"scheme": "stripe", "key_id": "AWSCURRENT:1", "signed_at": None},
+        "http": {"method": "POST", "path": "/hooks/stripe", "content_type": "application/json", "headers": {}},
+        "body": {"encoding": "s3", "bucket": "b", "key": "stripe/k", "version": "v", "sha256": "0" * 64, "size": 9},
+    }
+    who = identify(letter(json.dumps(envelope)), SHOP["stripe"])
+    assert who is not None
+    assert (who.operation, who.problem) == ('["stripe",null,["stripe#evt_1"]]', None)

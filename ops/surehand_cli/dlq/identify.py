@@ -29,7 +29,7 @@ class Identified:
 
 
 def identify(letter: Letter, handler: Handler[Any]) -> Identified | None:
-    """Return what a letter is about, or None if its body was not kept."""
+    """Return what a letter is about; None if its body was not kept, or lies elsewhere and alone would say it."""
     if letter.body is None:
         return None
     delivery = Delivery(
@@ -53,6 +53,10 @@ def identify(letter: Letter, handler: Handler[Any]) -> Identified | None:
             fingerprints=one.identity.fingerprints,
         )
     if isinstance(one, Away) and one.operation is not None:  # its large body lies in S3, and its envelope names it
+        return Identified(operation=one.operation, handler=handler.name, tenant=one.tenant)
+    if isinstance(one, Away):  # a webhook's large body, which is stored beside the queue and not fetched for a look
+        if one.operation is None:
+            return None
         return Identified(operation=one.operation, handler=handler.name, tenant=one.tenant)
     return Identified(
         operation=rejection_id(handler.name, letter.message_id),
