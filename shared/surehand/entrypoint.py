@@ -20,12 +20,15 @@ from surehand.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from surehand.declare import Handler
+    from surehand.queues import Queues
     from surehand.worker import Ports
 
 #: What a test has put in the place of AWS (`surehand.testing.world`).
 _BOUND: ContextVar[Ports | None] = ContextVar("surehand_ports", default=None)
 #: What was built for this execution environment, by handler name and the variables it was built from.
 _BUILT: dict[tuple[str, ...], Ports] = {}
+#: The queues that `send` uses: a client and its connections are worth keeping.
+_QUEUES: dict[tuple[str, ...], Queues] = {}
 
 
 class SystemClock:
@@ -141,6 +144,7 @@ def ports_of(handler: Handler[Any]) -> Ports:
         return ports
     key = (handler.name, *(os.environ.get(name, "") for name in _READ))
     if key not in _BUILT:
+        _queue_url(handler.name)  # wanted when the first message stays: too late, with a whole batch's effects done
         _BUILT[key] = _build()
     return _BUILT[key]
 
@@ -148,6 +152,7 @@ def ports_of(handler: Handler[Any]) -> Ports:
 def forget() -> None:
     """Forget the clients that were built, so that the next event builds new ones. For tests and after a restore."""
     _BUILT.clear()
+    _QUEUES.clear()
 
 
 def listen_to_the_user() -> None:
@@ -205,11 +210,14 @@ def _fetch() -> Any:
     return S3Bodies(clients.Later(lambda: clients.client("s3", clients.QUEUES)), bucket).fetch
 
 
-def _queues() -> Any:
-    from surehand.aws import clients
-    from surehand.aws.queues import SQSQueues
+def _queues() -> Queues:
+    key = tuple(os.environ.get(name, "") for name in _WHERE)
+    if key not in _QUEUES:
+        from surehand.aws import clients
+        from surehand.aws.queues import SQSQueues
 
-    return SQSQueues(clients.Later(lambda: clients.client("sqs", clients.QUEUES)), _queue_url)
+        _QUEUES[key] = SQSQueues(clients.Later(lambda: clients.client("sqs", clients.QUEUES)), _queue_url)
+    return _QUEUES[key]
 
 
 def _queue_url(handler: str) -> str:
@@ -253,12 +261,12 @@ def _left(context: Any, timeout: timedelta) -> timedelta:
     return timedelta(milliseconds=max(0, remaining()))
 
 
+_WHERE = ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION")
 _READ = (
     derived.TABLE,
     derived.WRITES,
     derived.VERSION,
     derived.LEDGER_RETENTION,
     derived.BODIES,
-    "AWS_ENDPOINT_URL",
-    "AWS_REGION",
+    *_WHERE,
 )

@@ -52,7 +52,10 @@ class Retry(Fate):
 
 
 class Defer(Fate):
-    """Not now: put back without counting an attempt. `give_up_after` bounds the whole waiting."""
+    """Not now: put back without counting an attempt. `give_up_after` bounds the whole waiting.
+
+    Each return costs the message a receive, so a long waiting gets slower than *after* says, without end.
+    """
 
 
 class Reject(Fate):

@@ -12,7 +12,7 @@ from surehand.errors import UnreadableEvent
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import record, world
-from tests.scenarios.kiosk import KIOSK, Ticket, ids, plain, script
+from tests.scenarios.kiosk import KIOSK, Ticket, ids, plain, script, tenants
 
 GOOD = Ticket(number="good")
 
@@ -102,6 +102,16 @@ def test_any_text_can_be_a_key(key) -> None:
     with world(KIOSK) as made, script() as told:
         assert ids(plain(made.event(plain, Ticket(number=key)), None)) == []
         assert ids(plain(made.event(plain, Ticket(number=key)), None)) == []
+        assert len(told.runs) == 1
+        assert all(len(operation_id.encode()) < 2_048 for operation_id in made.ledger.items)
+
+
+@pytest.mark.parametrize("tenant", ["t" * 300, "\x00" * 250, '"' * 250, "ü" * 128])
+def test_any_text_can_be_a_tenant_beside_any_key(tenant) -> None:
+    """DynamoDB's limit for a key counts what is stored, and JSON writes some characters as six."""
+    with world(KIOSK) as made, script() as told:
+        ticket = Ticket(number="\x00" * 170, tenant=tenant)
+        assert ids(tenants(made.event(tenants, ticket), None)) == []
         assert len(told.runs) == 1
         assert all(len(operation_id.encode()) < 2_048 for operation_id in made.ledger.items)
 

@@ -9,16 +9,22 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from surehand import Defer, entrypoint
+from surehand import Defer, Job, entrypoint, queue
 from surehand.aws.dynamodb import CALLS, DynamoDBLedger
 from surehand.ledger import Unavailable
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import world
-from surehand.worker.renewals import MOST_RENEWALS, floor
+from surehand.worker.renewals import MOST_RENEWALS, floor, spread
 from tests.scenarios.hostile import stage
-from tests.scenarios.kiosk import KIOSK, Ticket, ids, lanes, numbered, plain, script
+from tests.scenarios.kiosk import KIOSK, SCRIPT, Ticket, ids, lanes, numbered, plain, script
 from tests.scenarios.test_protocol import crash, redeliver
+
+
+@queue("one-by-one", key="number", group="lane", batch_size=1)
+def one_by_one(ticket: Ticket, job: Job) -> object:
+    """A FIFO queue with the fewest receives."""
+    return SCRIPT.run(ticket, job)
 
 
 @pytest.mark.parametrize("after", [timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=2), None])
@@ -37,18 +43,20 @@ def test_a_provider_that_is_away_for_a_day_dead_letters_nothing(after) -> None:
         assert account.told.outcomes["renewed"] <= MOST_RENEWALS * len(tickets)
 
 
-def test_on_fifo_a_day_of_waiting_is_bridged_by_visibility_alone() -> None:
+@pytest.mark.parametrize("after", [None, timedelta(0), timedelta(minutes=1), timedelta(hours=2)])
+@pytest.mark.parametrize("handler", [lanes, one_by_one], ids=lambda handler: handler.name)
+def test_on_fifo_a_day_of_waiting_is_bridged_by_visibility_alone(handler, after) -> None:
     def away_for_a_day(account, ticket, run):
         if account.simulation.clock.now() - began < timedelta(hours=24):
-            raise Defer("provider.closed", after=timedelta(hours=2))
+            raise Defer("provider.closed", after=after)
 
-    with stage(lanes, away_for_a_day) as (account, _):
+    with stage(handler, away_for_a_day) as (account, _):
         began = account.simulation.clock.now()
-        tickets = numbered(lanes, 4)
-        account.deliver(lanes, *tickets)
+        tickets = numbered(handler, 4)
+        account.deliver(handler, *tickets)
         assert account.told.outcomes["renewed"] == 0
-        assert len(account.sites["lanes"].dead_letters) == 0
-        assert {account.operation(lanes, ticket).state for ticket in tickets} == {"succeeded"}
+        assert len(account.sites[handler.name].dead_letters) == 0
+        assert {account.operation(handler, ticket).state for ticket in tickets} == {"succeeded"}
 
 
 def test_the_waits_of_a_renewed_message_grow_beyond_any_give_up_after() -> None:
@@ -60,6 +68,19 @@ def test_the_waits_of_a_renewed_message_grow_beyond_any_give_up_after() -> None:
         timedelta(minutes=2),
         timedelta(hours=4),
     ]
+
+
+@pytest.mark.parametrize("receives", [1, 5, 50])
+def test_the_waits_on_fifo_grow_so_that_the_receives_last_for_the_time_left(receives) -> None:
+    """Each receive returns after its wait; with the last one the time is over, and not before."""
+    waited, left = timedelta(0), timedelta(days=3)
+    for remaining in range(receives, 0, -1):
+        assert waited < timedelta(days=3)
+        wait = spread(remaining, waited=waited, left=left)
+        waited, left = waited + wait, left - wait
+    assert abs(waited - timedelta(days=3)) < timedelta(minutes=1)
+    assert spread(0, waited=waited, left=timedelta(hours=1)) == timedelta(hours=1)
+    assert spread(0, waited=waited, left=-timedelta(hours=1)) == timedelta(0)
 
 
 class Leaving:

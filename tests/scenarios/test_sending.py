@@ -13,7 +13,7 @@ from surehand.errors import ConfigurationError, Refused
 from surehand.queues import Outgoing
 from surehand.sending import TooLarge, group_id
 from surehand.testing import world
-from tests.scenarios.kiosk import KIOSK, Ticket, lanes, numbered, plain, tenants
+from tests.scenarios.kiosk import KIOSK, Ticket, lanes, numbered, plain, script, tenants
 
 
 class FakeSQS:
@@ -137,6 +137,24 @@ def test_an_entry_that_fails_each_time_is_given_up_and_told() -> None:
 def test_without_the_queue_s_url_the_variable_is_named() -> None:
     with pytest.raises(ConfigurationError, match="SUREHAND_QUEUE_PLAIN"):
         plain.send(Ticket(number="1"))
+
+
+def test_without_its_own_queue_s_url_a_handler_runs_nothing() -> None:
+    """It would be missed when the first message is to be put back, after the effects of a whole batch."""
+    import os
+
+    with world(KIOSK, on="moto") as made, script() as told:
+        del os.environ["SUREHAND_QUEUE_TENANTS"]
+        with pytest.raises(ConfigurationError, match="SUREHAND_QUEUE_TENANTS"):
+            tenants(made.event(tenants, Ticket(number="1")), None)
+        assert told.runs == []
+
+
+def test_the_client_that_sends_is_kept() -> None:
+    from surehand import entrypoint
+
+    with world(KIOSK, on="moto"):
+        assert entrypoint._queues() is entrypoint._queues()
 
 
 def test_send_arrives_on_moto() -> None:

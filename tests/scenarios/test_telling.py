@@ -127,6 +127,15 @@ def test_an_outcome_is_counted_in_its_class_and_in_no_other(act, counters) -> No
         assert {name: value for name, value in counted.items() if value} == counters
 
 
+def test_copies_in_a_batch_are_one_attempt_and_one_failure() -> None:
+    with world(KIOSK) as made, script(raising(Retry("provider.busy"))):
+        told, bound = told_by(plain)
+        with bound:
+            plain(made.event(plain, TICKET, TICKET, TICKET), None)
+        assert (told.metrics[0]["Attempts"], told.metrics[0]["FailedProvider"]) == (1, 1)
+        assert [line["outcome"] for line in told.lines] == ["retry"] * 3
+
+
 def test_a_malformed_message_counts_as_bad_data() -> None:
     with world(KIOSK) as made:
         told, bound = told_by(plain)

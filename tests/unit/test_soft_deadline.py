@@ -76,7 +76,7 @@ def test_an_alarm_between_two_handlers_keeps_the_next_one_from_beginning() -> No
 
 
 def test_a_handler_inside_a_handler_leaves_the_outer_one_interruptible() -> None:
-    with pytest.raises(SoftDeadline), interrupted_after(LONG):
+    with pytest.raises(SoftDeadline), interrupted_after(LONG):  # noqa: PT012
         with interrupted_after(LONG):
             pass
         signal.raise_signal(signal.SIGALRM)
@@ -97,7 +97,7 @@ def test_without_time_left_the_body_is_not_begun() -> None:
 
 def test_a_handler_that_swallows_the_interruption_is_interrupted_again() -> None:
     struck = []
-    with alarm_set(timedelta(milliseconds=1)), pytest.raises(SoftDeadline), interrupted_after(LONG):
+    with alarm_set(timedelta(milliseconds=1)), pytest.raises(SoftDeadline), interrupted_after(LONG):  # noqa: PT012
         for _ in range(2):
             try:
                 signal.pause()

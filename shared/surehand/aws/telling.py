@@ -128,13 +128,13 @@ def _record(
 def counted(handler: Handler[Any], ending: Ending) -> list[str]:
     """Return the counters that one delivery raises by one."""
     names = []
-    if ending.attempt is not None or ending.outcome is Outcome.STILL_RUNNING:
+    if ending.attempt is not None or (ending.outcome is Outcome.STILL_RUNNING and not ending.copied):
         names.append("Attempts")
     elif ending.outcome in (Outcome.REJECTED, Outcome.KEY_CONFLICT) and ending.operation_id is None:
         names.append("Attempts")  # refused before it could run: the rates of the alarms must see it
     if ending.outcome in _OUTCOME_METRICS:
         names.append(_OUTCOME_METRICS[ending.outcome])
-    if ending.outcome in _FAILURES and ending.code is not None:
+    if ending.outcome in _FAILURES and ending.code is not None and not ending.copied:
         names.append(_CLASS_METRICS[failure_class(ending.code)])
     if ending.interrupted:
         names.append("Interrupted")

@@ -46,7 +46,7 @@ class Identity:
 
 def operation_id(handler: str, tenant: str | None, parts: Sequence[Scalar]) -> str:
     """Return the ledger's `id`. Parts beyond 1 KiB are replaced by their digest, and so is such a tenant."""
-    if tenant is not None and len(tenant.encode("utf-8", "surrogatepass")) > LONGEST_KEY // 4:
+    if tenant is not None and len(_compact(tenant).encode("utf-8", "surrogatepass")) > LONGEST_KEY // 4:
         tenant = f"sha256:{_hex(tenant)}"
     text = _compact(list(parts))
     if len(text.encode("utf-8", "surrogatepass")) > LONGEST_KEY:

@@ -26,7 +26,8 @@ class Ending:
 
     *wait* is how long SQS shall hide the message from now on; None leaves the queue's visibility timeout.
     *operation* is the ledger's item as far as it is known; *phase* is where the delivery ended. *replay*: a webhook's
-    operation came again under another id that nobody signs.
+    operation came again under another id that nobody signs. *copied*: it shares the fate of another message of the
+    batch, for which the operation was claimed.
     """
 
     index: int
@@ -41,6 +42,7 @@ class Ending:
     wait: timedelta | None = None
     attempt: int | None = None
     redrive: bool = False
+    copied: bool = False
     interrupted: bool = False
     replay: bool = False
     duration: timedelta | None = None

@@ -7,7 +7,8 @@ acknowledged. A crash between the two leaves a duplicate that the ledger absorbs
 Lambda's loop detection stops the 17th invocation of one chain of sends
 (https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html), so a message is renewed at most 15 times, and
 the waits between grow with each renewal: 15 renewals outlast any `give_up_after`. FIFO cannot renew: the copy would
-queue behind its followers. There a message waits by visibility alone, up to 12 hours a receive.
+queue behind its followers. There a message waits by visibility alone, up to 12 hours a receive, and its waits grow so
+that the receives it has left outlast `give_up_after`.
 """
 
 from __future__ import annotations
@@ -43,14 +44,12 @@ WAITING = frozenset({
 
 def renew(handler: Handler[Any], endings: Sequence[Ending], *, ports: Ports) -> list[Ending]:
     """Renew the messages whose receives would run out while they wait, and return their new endings."""
-    if handler.options.fifo:
-        return []
-    slowed = [_slowed(ending) for ending in endings]
-    due = [ending for ending in slowed if _due(handler, ending)]
+    now = ports.clock.now()
+    slowed = [_slowed(handler, ending, now) for ending in endings]
+    due = [] if handler.options.fifo else [ending for ending in slowed if _due(handler, ending)]
     changed = [new for new, old in zip(slowed, endings, strict=True) if new is not old]
     if not due:
         return changed
-    now = ports.clock.now()
     copies = [_copy(ending.delivery, ending.wait, now=now) for ending in due if isinstance(ending.delivery, Delivery)]
     refused = {one.index for one in ports.queues.send(handler.name, copies)}
     done = [replace(ending, outcome=Outcome.RENEWED) for index, ending in enumerate(due) if index not in refused]
@@ -63,11 +62,27 @@ def floor(renewals: int) -> timedelta:
     return min(_LONGEST, _FIRST * doublings) if renewals else timedelta(0)
 
 
-def _slowed(ending: Ending) -> Ending:
+def spread(receives: int, *, waited: timedelta, left: timedelta) -> timedelta:
+    """Return the shortest wait on FIFO: so many receives must last for the time left, each longer in proportion."""
+    if receives < 1 or left <= timedelta(0):
+        return max(timedelta(0), left)
+    waited = max(waited, _FIRST)
+    growth: float = ((waited + left) / waited) ** (1 / receives)
+    return waited * (growth - 1)
+
+
+def _slowed(handler: Handler[Any], ending: Ending, now: datetime) -> Ending:
     delivery = ending.delivery
-    if ending.outcome is not Outcome.DEFERRED or not isinstance(delivery, Delivery) or not delivery.renewals:
+    if ending.outcome is not Outcome.DEFERRED or not isinstance(delivery, Delivery):
         return ending
-    least = floor(delivery.renewals)
+    if not handler.options.fifo:
+        least = floor(delivery.renewals)
+    elif ending.operation is not None:
+        waited = now - ending.operation.started_at
+        left = handler.options.give_up_after - waited
+        least = spread(_spare(handler, ending), waited=waited, left=left)
+    else:
+        return ending
     return ending if ending.wait is not None and ending.wait >= least else replace(ending, wait=least)
 
 
@@ -77,9 +92,14 @@ def _due(handler: Handler[Any], ending: Ending) -> bool:
         return False
     if len(delivery.raw_attributes) >= _MOST_ATTRIBUTES and RENEWALS not in delivery.raw_attributes:
         return False
+    return _spare(handler, ending) < 0
+
+
+def _spare(handler: Handler[Any], ending: Ending) -> int:
+    """Return how many receives are left for waiting, beside those that the attempts need."""
     attempts = ending.operation.attempts if ending.operation is not None else 0
     needed = handler.options.max_attempts - attempts + _KEPT
-    return delivery.receive_count + needed > max_receive_count(handler)
+    return max_receive_count(handler) - ending.delivery.receive_count - needed
 
 
 def _copy(delivery: Delivery, wait: timedelta | None, *, now: datetime) -> Outgoing:

@@ -262,6 +262,7 @@ class Settling:
             tenant=identity.tenant if identity else None,
             operation=operation,
             redrive=isinstance(step.answer, Claimed) and step.answer.redrive,
+            copied=isinstance(step.answer, Claimed) and one is not step.message,
             replay=told["outcome"] is Outcome.ALREADY_APPLIED and _replayed(one, operation),
             **told,
         )
