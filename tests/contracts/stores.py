@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 import uuid
@@ -45,7 +46,9 @@ def store(name: str, emulator: str | None) -> Iterator[Ledger]:
         yield MemoryLedger()
     elif name == "moto":
         with mock_aws():
-            yield _on(None, batched=False)
+            made = _on(None, batched=False)
+            _one_at_a_time(made._client)
+            yield made
     else:
         url = os.environ["DYNAMODB_LOCAL_URL"] if name.startswith("oracle") else emulator
         yield _on(url, batched=name.endswith("batch"))
@@ -57,6 +60,17 @@ def _on(url: str | None, *, batched: bool) -> Ledger:
     # A busy machine is no outage of the ledger: the engine's tight timeouts are tested where the engine is.
     patient = LEDGER.merge(Config(max_pool_connections=64, connect_timeout=10, read_timeout=30))
     return DynamoDBLedger(_client(url, patient), table, batched=batched)
+
+
+def _one_at_a_time(client: Any) -> None:
+    """moto answers in the caller's own thread and shows others an item that is half written; DynamoDB does not."""
+    lock, call = threading.Lock(), client._make_api_call
+
+    def locked(*arguments: Any) -> Any:
+        with lock:
+            return call(*arguments)
+
+    client._make_api_call = locked
 
 
 def _client(url: str | None, config: Config) -> Any:
