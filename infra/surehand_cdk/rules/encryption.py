@@ -9,6 +9,7 @@ from . import sources
 from .assembly import Assembly, location
 from .consumption import consumed, sources_by_dead_letters
 from .rule import NotKnown, Scope, Verdict, refuse, rule
+from .shapes import dig, listed
 from .template import Edit, Resource, Unknown
 from .watching import topics
 
@@ -34,7 +35,7 @@ def _at_rest(a: Assembly, queue: Resource) -> Iterator[Verdict]:
 
 def _in_transit(a: Assembly, queue: Resource) -> Iterator[Verdict]:
     for policy in a.resources("AWS::SQS::QueuePolicy"):
-        queues = [a.target(a.resolve(raw, within=policy.template)) for raw in policy.properties.get("Queues", [])]
+        queues = [a.target(a.resolve(raw, within=policy.template)) for raw in listed(policy.properties.get("Queues"))]
         if queue in queues and any(_denies_plain_text(s) for s in _statements(a, policy)):
             return
     statement = {
@@ -62,16 +63,13 @@ def _in_transit(a: Assembly, queue: Resource) -> Iterator[Verdict]:
 
 
 def _statements(a: Assembly, policy: Resource) -> list[Any]:
-    found = a.peek(policy, "PolicyDocument", "Statement")
-    return found if isinstance(found, list) else [found]
+    return listed(a.peek(policy, "PolicyDocument", "Statement"))
 
 
 def _denies_plain_text(statement: Any) -> bool:
     if not isinstance(statement, Mapping) or statement.get("Effect") != "Deny":
         return False
-    condition = statement.get("Condition")
-    secure = condition.get("Bool", {}).get("aws:SecureTransport") if isinstance(condition, Mapping) else None
-    return str(secure).lower() == "false"
+    return str(dig(statement, "Condition", "Bool", "aws:SecureTransport")).lower() == "false"
 
 
 def _feeders(a: Assembly, queue: Resource) -> Iterator[str]:
@@ -80,7 +78,7 @@ def _feeders(a: Assembly, queue: Resource) -> Iterator[str]:
         if a.target(a.peek(subscription, "Endpoint")) is queue:
             yield "sns.amazonaws.com"
     for event_rule in a.resources("AWS::Events::Rule"):
-        for index in range(len(event_rule.properties.get("Targets", []))):
+        for index in range(len(listed(event_rule.properties.get("Targets")))):
             if a.target(a.peek(event_rule, "Targets", index, "Arn")) is queue:
                 yield "events.amazonaws.com"
     for schedule in a.resources("AWS::Scheduler::Schedule"):
@@ -112,13 +110,9 @@ def _usable_key(a: Assembly, queue: Resource) -> Iterator[Verdict]:
 
 
 def _key_admits(a: Assembly, key: Resource, service: str) -> bool:
-    statements = a.peek(key, "KeyPolicy", "Statement")
-    for statement in statements if isinstance(statements, list) else []:
-        principal = statement.get("Principal") if isinstance(statement, Mapping) else None
-        services = principal.get("Service", []) if isinstance(principal, Mapping) else []
-        actions = statement.get("Action", []) if isinstance(statement, Mapping) else []
-        text = " ".join([actions] if isinstance(actions, str) else map(str, actions))
-        if service in ([services] if isinstance(services, str) else services) and (
+    for statement in listed(a.peek(key, "KeyPolicy", "Statement")):
+        text = " ".join(map(str, listed(dig(statement, "Action"))))
+        if service in listed(dig(statement, "Principal", "Service")) and (
             "kms:*" in text or ("kms:GenerateDataKey" in text and "kms:Decrypt" in text)
         ):
             return True
@@ -126,7 +120,7 @@ def _key_admits(a: Assembly, key: Resource, service: str) -> bool:
 
 
 def _key_refusal(a: Assembly, subject: Resource, key: Resource, service: str) -> Verdict:
-    statements = a.peek(key, "KeyPolicy", "Statement")
+    statements = listed(a.peek(key, "KeyPolicy", "Statement"))
     statement = {
         "Effect": "Allow", "Principal": {"Service": service},
         "Action": ["kms:Decrypt", "kms:GenerateDataKey*"], "Resource": "*",
@@ -136,7 +130,7 @@ def _key_refusal(a: Assembly, subject: Resource, key: Resource, service: str) ->
         location("KmsMasterKeyId"),
         f"the policy of key {key.id} does not let {service} encrypt",
         fix=f"allow {service} kms:Decrypt and kms:GenerateDataKey* in the policy of {key.id}",
-        edits=[key.put("KeyPolicy", "Statement", len(statements or []), value=statement)],
+        edits=[key.put("KeyPolicy", "Statement", len(statements), value=statement)],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from surehand.declare import derived
 
@@ -12,6 +12,7 @@ from .assembly import Assembly, location
 from .consumption import consumptions
 from .ownership import TABLE_VARIABLE
 from .rule import Scope, Verdict, refuse, rule
+from .shapes import dig
 from .template import Resource, Unknown
 
 LARGEST = 4_096
@@ -30,9 +31,8 @@ def _functions(a: Assembly) -> Iterable[Resource]:
 
 
 def _no_secrets(_: Assembly, function: Resource) -> Iterator[Verdict]:
-    raw = function.properties.get("Environment", {})
-    variables = raw.get("Variables", {}) if isinstance(raw, dict) else {}
-    for name, value in variables.items():
+    variables = dig(function.properties, "Environment", "Variables")
+    for name, value in variables.items() if isinstance(variables, Mapping) else ():
         named = _SECRET_NAME.search(name) and not _POINTER_NAME.search(name)
         plain = isinstance(value, str) and bool(value) and not value.startswith(("arn:", "{{resolve:", "/"))
         dynamic = isinstance(value, str) and value.startswith(("{{resolve:secretsmanager", "{{resolve:ssm-secure"))

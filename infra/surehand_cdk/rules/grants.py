@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from .assembly import Assembly, location
 from .rule import NotKnown
+from .shapes import listed
 from .template import Resource, Unknown
 
 
@@ -37,13 +38,13 @@ def role_of(assembly: Assembly, function: Resource) -> Resource:
 
 def grants(assembly: Assembly, role: Resource) -> Iterator[Grant]:
     """Every Allow statement of *role*: inline, attached from a policy, or from a managed policy of the templates."""
-    for index in range(len(role.properties.get("Policies", []))):
+    for index in range(len(listed(role.properties.get("Policies")))):
         yield from _statements(assembly, role, "Policies", index, "PolicyDocument")
     for policy in assembly.resources("AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::ManagedPolicy"):
-        attached = policy.properties.get("Roles", [policy.properties.get("RoleName")])
+        attached = listed(policy.properties.get("Roles", policy.properties.get("RoleName")))
         if any(assembly.target(assembly.resolve(raw, within=policy.template)) is role for raw in attached):
             yield from _statements(assembly, policy, "PolicyDocument")
-    for managed in assembly.peek(role, "ManagedPolicyArns") or []:
+    for managed in listed(assembly.peek(role, "ManagedPolicyArns")):
         policy_ = assembly.target(managed)
         if isinstance(policy_, Resource) and policy_.type == "AWS::IAM::ManagedPolicy":
             yield from _statements(assembly, policy_, "PolicyDocument")
@@ -56,18 +57,14 @@ def may(assembly: Assembly, role: Resource, action: str, resource: Resource) -> 
 
 def _statements(assembly: Assembly, policy: Resource, *path: str | int) -> Iterator[Grant]:
     statements = assembly.value(policy, *path, "Statement")
-    for index, statement in enumerate(statements if isinstance(statements, list) else [statements]):
+    for index, statement in enumerate(listed(statements)):
         if not isinstance(statement, Mapping) or statement.get("Effect") != "Allow":
             continue
         at = location(*path, "Statement", index)
-        actions = _listed(statement.get("Action", []))
+        actions = listed(statement.get("Action"))
         if any(isinstance(action, Unknown) for action in actions):
             raise NotKnown(policy, at, "an action is only known at deployment")
-        yield Grant(tuple(map(str, actions)), tuple(_listed(statement.get("Resource", []))), policy, at)
-
-
-def _listed(value: Any) -> Iterable[Any]:
-    return value if isinstance(value, list) else [value]
+        yield Grant(tuple(map(str, actions)), tuple(listed(statement.get("Resource"))), policy, at)
 
 
 def _reaches(assembly: Assembly, pattern: Any, resource: Resource) -> bool:

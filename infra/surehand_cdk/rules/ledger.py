@@ -10,11 +10,12 @@ from . import sources
 from .assembly import Assembly, location
 from .ownership import ledgers
 from .rule import Level, Verdict, refuse, rule
+from .shapes import dig, listed
 from .template import Edit, Resource
 
 
 def _keys(a: Assembly, table: Resource) -> Iterator[Verdict]:
-    schema = {str(key.get("KeyType")): key.get("AttributeName") for key in a.value(table, "KeySchema") or []}
+    schema = {str(dig(key, "KeyType")): dig(key, "AttributeName") for key in listed(a.value(table, "KeySchema"))}
     hash_key, range_key = derived.TABLE_KEYS
     wanted = {"HASH": hash_key, "RANGE": range_key}
     if schema != wanted:
@@ -62,9 +63,9 @@ def _without_capacity(table: Resource) -> Iterator[Edit]:
 
 def _attention(a: Assembly, table: Resource) -> Iterator[Verdict]:
     wanted = list(derived.ATTENTION_KEYS)
-    for index in a.value(table, "GlobalSecondaryIndexes") or []:
-        if index.get("IndexName") == derived.ATTENTION_INDEX:
-            keys = [key.get("AttributeName") for key in index.get("KeySchema", [])]
+    for index in listed(a.value(table, "GlobalSecondaryIndexes")):
+        if dig(index, "IndexName") == derived.ATTENTION_INDEX:
+            keys = [dig(key, "AttributeName") for key in listed(dig(index, "KeySchema"))]
             if keys == wanted:
                 return
     value = {

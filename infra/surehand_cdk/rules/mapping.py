@@ -8,6 +8,7 @@ from . import sources
 from .assembly import Assembly, location
 from .consumption import Consumption, consumptions, mappings
 from .rule import Level, Scope, Verdict, refuse, rule
+from .shapes import listed
 from .template import Resource, Unknown
 
 _PARTIAL = "ReportBatchItemFailures"
@@ -30,7 +31,7 @@ def _known_ends(a: Assembly, mapping: Resource) -> Iterator[Verdict]:
 
 
 def _partial_failures(a: Assembly, edge: Consumption) -> Iterator[Verdict]:
-    types = a.value(edge.mapping, "FunctionResponseTypes") or []
+    types = listed(a.value(edge.mapping, "FunctionResponseTypes"))
     if _PARTIAL not in types:
         yield refuse(
             edge.mapping,
@@ -43,7 +44,7 @@ def _partial_failures(a: Assembly, edge: Consumption) -> Iterator[Verdict]:
 
 
 def _counted(a: Assembly, edge: Consumption) -> Iterator[Verdict]:
-    metrics = a.value(edge.mapping, "MetricsConfig", "Metrics") or []
+    metrics = listed(a.value(edge.mapping, "MetricsConfig", "Metrics"))
     if "EventCount" not in metrics:
         yield refuse(
             edge.mapping,

@@ -8,6 +8,7 @@ from .assembly import Assembly, once
 from .consumption import consumptions, sources_by_dead_letters
 from .grants import role_of
 from .rule import NotKnown
+from .shapes import listed
 from .template import Resource, Unknown
 from .watching import alarms_of, topics
 
@@ -50,7 +51,7 @@ def _roles(assembly: Assembly) -> Iterator[Resource]:
             continue  # the permission rules report it
         yield role
         for policy in assembly.resources("AWS::IAM::Policy", "AWS::IAM::RolePolicy"):
-            attached = policy.properties.get("Roles", [policy.properties.get("RoleName")])
+            attached = listed(policy.properties.get("Roles", policy.properties.get("RoleName")))
             if any(assembly.target(assembly.resolve(raw, within=policy.template)) is role for raw in attached):
                 yield policy
 

@@ -13,6 +13,7 @@ from .consumption import Consumption, consumptions, sources_by_dead_letters
 from .grants import grants, may, role_of
 from .ownership import TABLE_VARIABLE
 from .rule import Scope, Verdict, refuse, rule
+from .shapes import listed
 from .template import Resource, Unknown
 
 CONSUME = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ChangeMessageVisibility")
@@ -136,7 +137,7 @@ def _allow(role: Resource, name: str, actions: list[str], resource: Any) -> Any:
     statement = {"Effect": "Allow", "Action": list(actions), "Resource": resource}
     return role.put(
         "Policies",
-        len(role.properties.get("Policies", [])),
+        len(listed(role.properties.get("Policies"))),
         value={"PolicyName": name, "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}},
     )
 

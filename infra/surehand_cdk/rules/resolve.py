@@ -61,7 +61,12 @@ class Resolver:
             "Fn::If": self._if,
         }
         follow = known.get(name)
-        return follow(argument, within, depth) if follow else Unknown(f"{name} is evaluated at deployment")
+        if follow is None:
+            return Unknown(f"{name} is evaluated at deployment")
+        try:
+            return follow(argument, within, depth)
+        except (TypeError, ValueError, AttributeError, KeyError):
+            return Unknown(f"the argument of {name} is not what CloudFormation takes")
 
     def _ref(self, argument: Any, within: str, depth: int) -> Any:
         if argument == "AWS::NoValue":

@@ -9,6 +9,7 @@ from .assembly import Assembly, location
 from .consumption import FOREVER_IN_QUEUE, is_fifo, retention, sources_by_dead_letters
 from .ownership import TABLE_VARIABLE, ledgers
 from .rule import Level, Scope, Verdict, refuse, rule
+from .shapes import whole
 from .template import Resource, Unknown
 
 TRIAGE = 3 * 86_400
@@ -59,7 +60,7 @@ def _remembered(a: Assembly, table: Resource) -> Iterator[Verdict]:
         given = variables.get(LEDGER_VARIABLE, LEDGER_DEFAULT)
         if a.target(variables.get(TABLE_VARIABLE)) is not table or isinstance(given, Unknown):
             continue
-        if int(given) < longest:
+        if whole(given, LEDGER_DEFAULT) < longest:
             yield refuse(
                 function,
                 location("Environment", "Variables", LEDGER_VARIABLE),

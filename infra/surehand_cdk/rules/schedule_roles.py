@@ -11,6 +11,7 @@ from .consumption import QUEUE
 from .grants import grants, may
 from .ownership import SCHEDULE
 from .rule import NotKnown, Scope, Verdict, refuse, rule
+from .shapes import listed
 from .template import Resource, Unknown
 
 
@@ -43,7 +44,7 @@ def _grant(role: Resource, schedule: Resource, queue: Resource) -> Verdict:
         location("Target", "RoleArn"),
         f"its role may not send to {queue.id}, so ticks are lost without a message anywhere",
         fix=f"{queue.id}.grant_send_messages(schedule_role)",
-        edits=[role.put("Policies", len(role.properties.get("Policies", [])), value=value)],
+        edits=[role.put("Policies", len(listed(role.properties.get("Policies"))), value=value)],
     )
 
 

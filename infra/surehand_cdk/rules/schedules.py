@@ -13,6 +13,7 @@ from .assembly import Assembly, location
 from .consumption import QUEUE, is_fifo
 from .ownership import SCHEDULE
 from .rule import Level, Scope, Verdict, refuse, rule
+from .shapes import dig, whole
 from .template import Edit, Resource
 
 MOST_RETRIES = 5
@@ -105,7 +106,7 @@ def _zone_and_window(a: Assembly, schedule: Resource) -> Iterator[Verdict]:
             edits=[schedule.put("ScheduleExpressionTimezone", value="UTC")],
         )
     window = a.value(schedule, "FlexibleTimeWindow") or {}
-    minutes = int(window.get("MaximumWindowInMinutes", 0)) if window.get("Mode") == "FLEXIBLE" else 0
+    minutes = whole(dig(window, "MaximumWindowInMinutes")) if dig(window, "Mode") == "FLEXIBLE" else 0
     every = period(expression)
     if every is not None and minutes * 60 >= every:
         yield refuse(

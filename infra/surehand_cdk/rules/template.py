@@ -87,7 +87,7 @@ class Template:
         """Index the resources of *body*. Entries that are no resources (``Fn::ForEach``) are left to rule X01."""
         resources = {
             id: Resource(name, id, str(resource.get("Type", "")), resource)
-            for id, resource in body.get("Resources", {}).items()
+            for id, resource in (body.get("Resources") or {}).items()
             if isinstance(resource, Mapping)
         }
         return Template(name=name, body=body, stack=stack or name, account=account, region=region, resources=resources)

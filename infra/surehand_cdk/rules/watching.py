@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .assembly import Assembly, once
+from .shapes import dig, listed, whole
 from .template import Resource, Unknown
 
 ALARM = "AWS::CloudWatch::Alarm"
@@ -39,29 +40,25 @@ def metrics(assembly: Assembly, alarm: Resource) -> list[Metric]:
 
 def _metrics(assembly: Assembly, alarm: Resource) -> list[Metric]:
     properties = assembly.resolve(dict(alarm.properties), within=alarm.template)
+    if not isinstance(properties, Mapping):
+        return []
     if "MetricName" in properties:
         return [_metric(properties, properties)]
     found = []
     queries = properties.get("Metrics")
     for query in queries if isinstance(queries, list) else []:
-        stat = query.get("MetricStat") if isinstance(query, Mapping) else None
+        stat = dig(query, "MetricStat")
         if isinstance(stat, Mapping):
-            found.append(_metric(stat.get("Metric", {}), stat))
+            found.append(_metric(stat.get("Metric"), stat))
         elif isinstance(query, Mapping):
-            found.append(Metric("", "", {}, _whole(query.get("Period")), str(query.get("Expression", ""))))
+            found.append(Metric("", "", {}, whole(query.get("Period")), str(query.get("Expression", ""))))
     return found
 
 
-def _metric(metric: Mapping[str, Any], stat: Mapping[str, Any]) -> Metric:
-    listed = metric.get("Dimensions") or []
-    dimensions = {str(item.get("Name")): item.get("Value") for item in listed if isinstance(item, Mapping)}
-    return Metric(
-        str(metric.get("Namespace", "")), str(metric.get("MetricName", "")), dimensions, _whole(stat.get("Period"))
-    )
-
-
-def _whole(value: Any) -> int:
-    return int(value) if str(value).isdigit() else 0
+def _metric(metric: Any, stat: Mapping[str, Any]) -> Metric:
+    dimensions = {str(dig(item, "Name")): dig(item, "Value") for item in listed(dig(metric, "Dimensions"))}
+    namespace, name = (str(dig(metric, key) or "") for key in ("Namespace", "MetricName"))
+    return Metric(namespace, name, dimensions, whole(stat.get("Period")))
 
 
 def watchers(assembly: Assembly, resource: Resource, *names: str) -> Iterator[Resource]:
@@ -74,10 +71,10 @@ def watchers(assembly: Assembly, resource: Resource, *names: str) -> Iterator[Re
 
 def looks_at(assembly: Assembly, metric: Metric, resource: Resource) -> bool:
     """Whether a dimension of *metric* is *resource*, by reference or by its physical name."""
-    names = {assembly.peek(resource, key) for key in ("QueueName", "FunctionName", "TableName", "Name")}
+    names = [assembly.peek(resource, key) for key in ("QueueName", "FunctionName", "TableName", "Name")]
     literal = {name for name in names if isinstance(name, str)}
     return any(
-        not isinstance(value, Unknown) and (assembly.target(value) is resource or value in literal)
+        isinstance(value, str) and (assembly.target(value) is resource or value in literal)
         for value in metric.dimensions.values()
     )
 
@@ -122,7 +119,7 @@ def topics(assembly: Assembly) -> dict[Resource, list[Resource]]:
     """The SNS topics of the templates that alarms send to, each with its alarms."""
     found: dict[Resource, list[Resource]] = {}
     for alarm in assembly.resources(ALARM, COMPOSITE):
-        for index in range(len(alarm.properties.get("AlarmActions", []))):
+        for index in range(len(listed(alarm.properties.get("AlarmActions")))):
             topic = assembly.target(assembly.peek(alarm, "AlarmActions", index))
             if isinstance(topic, Resource) and topic.type == "AWS::SNS::Topic":
                 found.setdefault(topic, []).append(alarm)

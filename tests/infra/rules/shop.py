@@ -310,11 +310,11 @@ def watch() -> dict[str, Any]:
 
 def shop() -> Templates:
     """The good stacks, fresh."""
-    return {"core": core(), "watch": watch()}
+    return copy.deepcopy({"core": core(), "watch": watch()})
 
 
 def broken(break_it: Callable[[dict[str, Any], dict[str, Any]], object]) -> Templates:
     """The good stacks after *break_it* has been let loose on their resources (core, watch)."""
-    templates = copy.deepcopy(shop())
+    templates = shop()
     break_it(templates["core"]["Resources"], templates["watch"]["Resources"])
     return templates
