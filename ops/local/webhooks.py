@@ -40,7 +40,7 @@ def requests() -> Iterator[Sample]:
 
 def by_hand(deployed: Deployed) -> str:
     """Return a command that signs an event and posts it to the deployed API."""
-    access = "AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_REGION=eu-west-1"
+    access = "AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION=eu-west-1"
     body = (BODIES / "stripe-invoice-paid.json").relative_to(BODIES.parents[2])
     place = f"--stage local --endpoint-url {deployed.endpoint} --url '{deployed.webhook(deployed.service['stripe'])}'"
     return f"{access} .venv/bin/surehand webhook sign stripe --body {body} {place} | sh -s"
