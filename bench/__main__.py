@@ -14,7 +14,7 @@ from bench.machine import machine
 from bench.money import page as cost_page
 from bench.money.measure import money
 from bench.speed import page as speed_page
-from bench.speed.cold import cold
+from bench.speed.cold import asset, cold
 from bench.speed.cpu import cpu
 from bench.speed.engines import engines
 from bench.speed.growth import growth
@@ -29,6 +29,7 @@ SPEED: Mapping[str, Measurement] = {
     "latency": latency,
     "cpu": cpu,
     "cold": cold,
+    "asset": asset,
     "units": units,
     "kinds": kinds,
     "memory": memory,

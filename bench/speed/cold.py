@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bench.cold import child
-from bench.figures import Figure, Target, compared
+from bench.figures import Figure, compared
+from bench.figures import Target as Bound
 from bench.sides.order import REGION, batch
 from bench.spread import Measure, in_turns
 from bench.wire.server import tables_over_http
+from handlers.service import SHOP
 from local.provider_stub import provider_stub
+from surehand_cdk.bundling import Target, bundle_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS, PEER = ("handlers.orders", "charge_order"), ("bench.cold.peer_orders", "lambda_handler")
@@ -83,11 +87,30 @@ def starter(*path: Path) -> Iterator[Starter]:
 def cold(*, runs: int) -> Iterator[Figure]:
     """Yield wall and CPU of both sides, and what costs our time."""
     with starter() as made:
-        for what, target in (("cpu_ms", (Target("ratio", 0.85),)), ("wall_ms", (Target("ratio", 0.85),))):
+        for what, target in (("cpu_ms", (Bound("ratio", 0.85),)), ("wall_ms", (Bound("ratio", 0.85),))):
             turns = in_turns(made.measure(*OURS, what), made.measure(*PEER, what), runs=runs)
             yield compared("cold", {"of": what.removesuffix("_ms")}, turns, unit="ms", targets=target)
         for name, (module, attribute) in (("surehand", OURS), ("powertools", PEER)):
             yield imports(name, made.start(module, attribute, "-X", "importtime").stderr)
+
+
+def asset(*, runs: int) -> Iterator[Figure]:
+    """Yield the same from the bundle that is deployed: without compiled files, as in Lambda's read-only folder.
+
+    boto3 is the environment's own, as Lambda brings its own. The peer starts from the same bundle.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = Path(folder) / "asset"
+        bundle.mkdir()
+        bundle_of(SHOP, Target.HOST).build(bundle)
+        shutil.copy(Path(str(child.__file__)).with_name("peer_orders.py"), bundle)
+        with starter(bundle) as made:
+            bare = replace(made, environment={**made.environment, "PYTHONDONTWRITEBYTECODE": "1"})
+            for what in ("cpu_ms", "wall_ms"):
+                turns = in_turns(
+                    bare.measure(*OURS, what), bare.measure("peer_orders", "lambda_handler", what), runs=runs
+                )
+                yield compared("cold", {"of": f"{what.removesuffix('_ms')}, asset"}, turns, unit="ms")
 
 
 def imports(side: str, listed: str) -> Figure:
