@@ -54,7 +54,7 @@ def store(name: str, emulator: str | None) -> Iterator[Ledger]:
         yield _on(url, batched=name.endswith("batch"))
 
 
-def _on(url: str | None, *, batched: bool) -> Ledger:
+def _on(url: str | None, *, batched: bool) -> DynamoDBLedger:
     table = f"ledger-{uuid.uuid4().hex}"
     _client(url, Config()).create_table(**table_definition(table))
     # A busy machine is no outage of the ledger: the engine's tight timeouts are tested where the engine is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from surehand.errors import LedgerUnavailable
 from surehand.ledger import (
@@ -56,7 +57,7 @@ class Scripted(MemoryLedger):
         self.reads.append(list(ids))
         return super().read(ids)
 
-    def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[object]:  # type: ignore[override]
+    def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Any]:
         self.writes.append(len(writes))
         if not self.answers:
             return super().write(writes, now=now)

@@ -116,6 +116,7 @@ def test_once_the_ledger_takes_no_outcome_nothing_more_is_begun_and_the_answer_c
         assert {ending.outcome for ending in made.teller.endings[2:]} == {Outcome.UNCONFIRMED}
         assert {ending.code for ending in made.teller.endings[2:]} == {"ledger.unavailable"}
         lease = made.operation(handler, Ticket(number="9", lane="9")).lease_until
+        assert lease is not None
         assert all(made.clock.now() + wait >= lease for wait in made.queues.hidden.values())
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import urllib.error
+from collections.abc import Callable
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -27,9 +29,9 @@ class Asked:
         self.answer: object = None
         self.times = 0
         self.runs: list[Job] = []
-        self.act: object = lambda: None
+        self.act: Callable[[], object] = lambda: None
 
-    def ask(self, ticket: Ticket, job: Job) -> object:
+    def ask(self, ticket: Ticket, job: Job) -> Any:
         self.times += 1
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -67,7 +69,7 @@ def raising(error):
 
 @contextmanager
 def desk(answer, act=lambda: None):
-    ASKED.__init__()
+    vars(ASKED).update(vars(Asked()))
     ASKED.answer, ASKED.act = answer, act
     with world(DESK) as made:
         yield made

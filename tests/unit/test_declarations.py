@@ -47,7 +47,8 @@ def declare(**options: Any):
     return queue(options.pop("name", "orders"), **{"key": "order_id", **options})(handle)
 
 
-async def ask_asynchronously(order: Order, job: Job) -> bool: ...
+async def ask_asynchronously(order: Order, job: Job) -> bool:
+    return True
 
 
 @pytest.mark.parametrize(
