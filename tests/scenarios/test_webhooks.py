@@ -61,7 +61,13 @@ def on_shop(event: dict[str, Any], job: Job) -> None:
     ran.append((job.tenant, event["event_id"]))
 
 
-SERVICE = Service("post", (on_payment, on_issue, on_text, on_shop))
+@webhook("numbered", scheme="github", key="number")
+def on_number(event: dict[str, Any]) -> None:
+    """Take an event that has a key of its own."""
+    ran.append(event["text"])
+
+
+SERVICE = Service("post", (on_payment, on_issue, on_text, on_shop, on_number))
 PAID = {"id": "evt_1", "amount": 500, "type": "invoice.paid", "pending_webhooks": 2}
 
 
@@ -135,6 +141,15 @@ def test_a_redelivery_under_its_own_unsigned_id_is_no_suspected_replay(made: Wor
         on_issue(made.gate.event(on_issue))
 
     assert (ran, made.teller.endings[1].replay) == ([b"{}"], False)
+
+
+def test_under_a_declared_key_an_equal_unsigned_id_does_not_make_two_contents_the_same(made: World):
+    for text in ("first", "second"):
+        made.gate.post(on_number, {"number": 1, "text": text}, headers={"x-github-delivery": "one"})
+        on_number(made.gate.event(on_number))
+
+    assert ran == ["first"]
+    assert made.teller.endings[1].outcome is Outcome.KEY_CONFLICT
 
 
 def test_a_forged_request_leaves_nothing_behind(made: World):
