@@ -56,7 +56,9 @@ class TestDeadLetters:
         assert policy["deadLetterTargetArn"] == {"Fn::GetAtt": [parts.dead_letters_id, "Arn"]}
         fifo = options.group is not None
         assert policy["maxReceiveCount"] == (
-            options.max_attempts * options.batch_size + 10 if fifo else options.max_attempts + 5
+            options.max_attempts * options.batch_size + 10
+            if fifo
+            else options.max_attempts + (205 if parts.handler.trigger == "schedule" else 5)
         )
 
     def test_they_outlive_the_source_queue_by_a_day_or_more(self, parts: Parts) -> None:

@@ -60,9 +60,9 @@ class TestSettings:
 class TestStack:
     def test_outputs_name_what_an_operator_needs(self) -> None:
         outputs = set(template()["Outputs"])
-        assert outputs == {"TableName"} | {
+        assert outputs == {"TableName", "WebhooksUrl", "WebhooksApiId"} | {
             name + suffix
-            for name in ("Orders", "StockMoves")
+            for name in ("Orders", "StockMoves", "InvoiceExport", "Stripe", "Slack")
             for suffix in ("QueueUrl", "DeadLettersUrl", "FunctionName")
         }
 
