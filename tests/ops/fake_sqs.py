@@ -81,6 +81,7 @@ class FakeSQS:
         self.waiting = waiting
         self.queues: dict[str, FakeQueue] = {}
         self.calls: list[str] = []
+        self.sent = 0
         self.die_at: int | None = None
         self.after = False
         self.dead = False
@@ -130,6 +131,7 @@ class FakeSQS:
                 answer["Failed"].append({"Id": entry["Id"], "Code": code, "SenderFault": code != "InternalError"})
                 continue
             message_id = self._send(self.queues[QueueUrl], entry)
+            self.sent += 1
             md5 = hashlib.md5(entry["MessageBody"].encode()).hexdigest()
             answer["Successful"].append({"Id": entry["Id"], "MessageId": message_id, "MD5OfMessageBody": md5})
         with_effect()

@@ -70,6 +70,32 @@ def test_a_code_that_still_fails_stops_after_its_canary(tmp_path: Path) -> None:
         assert all(mail.canary and mail.became is Became.FAILED for mail in moved)
 
 
+def test_one_failed_canary_is_enough_to_stop(tmp_path: Path) -> None:
+    with yard(ship) as made:
+        buried(made, 30, codes=("data.address",))
+        STATE.act = trouble
+        ending, progress = Attempt(made, plan_of(made), tmp_path).run()
+        assert ending is Ending.STOPPED
+        assert progress.counts() == {"failed": 1, "not moved": 29}
+
+
+def test_what_was_sent_before_a_kill_is_only_deleted_by_the_next_run(tmp_path: Path) -> None:
+    with yard(ship) as made:
+        buried(made, 12)
+        plan = plan_of(made)
+        Attempt(made, plan, tmp_path / "golden").run()
+        calls = list(made.sqs.calls)
+    with yard(ship) as made:
+        buried(made, 12)
+        plan = plan_of(made)
+        last_delete = len(calls) - calls[::-1].index("delete")
+        Attempt(made, plan, tmp_path).run(die_at=last_delete)
+        assert made.sqs.sent == 12
+        ending, _ = Attempt(made, plan, tmp_path).run()
+        assert ending is Ending.DONE
+        assert made.sqs.sent == 12
+
+
 def test_failures_that_come_back_later_stop_the_run(tmp_path: Path) -> None:
     with yard(ship) as made:
         buried(made, 120, codes=("data.address",))
@@ -230,6 +256,7 @@ def test_killed_at_any_call_and_resumed_nothing_is_lost_and_no_effect_happens_tw
             assert made.dead.messages == [], where
             assert Counter(STATE.effects.values()) == {1: 30}, where
             assert set(progress.counts()) <= {"succeeded", "already_applied"}, where
+            assert {mail.step for mail in progress.mail.values()} == {Step.DELETED}, where
             assert journals.read(folder / "journal.jsonl").broken is None, where
             if made.source.fifo:
                 for lane in range(4):
