@@ -52,7 +52,12 @@ class Compared:
 
 
 def in_turns(ours: Measure, peer: Measure, *, runs: int) -> Compared:
-    """Measure both sides alternately, each first in every other turn, so that a drift of the machine hits both."""
+    """Measure both sides alternately, each first in every other turn, so that a drift of the machine hits both.
+
+    What this process has loaded besides the two sides is kept out of their garbage collections.
+    """
+    gc.collect()
+    gc.freeze()
     mine: list[float] = []
     theirs: list[float] = []
     spins: list[float] = []

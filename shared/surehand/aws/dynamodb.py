@@ -148,36 +148,33 @@ def _conditions(write: Write, previous: Operation, now: datetime) -> list[tuple[
 
 def _update(write: Write, now: datetime) -> dict[str, Any]:
     """Return the expressions of an UpdateItem."""
-    names: dict[str, str] = {}
-    values: Wire = {}
-
-    def alias(name: str) -> str:
-        return names.setdefault("#" + name, name) and "#" + name
-
-    def bind(name: str, value: Wire) -> str:
-        values[":" + name] = value
-        return ":" + name
-
     if write.previous is None:
-        assigned, removed = encode(write.operation), list[str]()
-        condition = f"attribute_not_exists({alias('id')})"
+        assigned, removed, still = encode(write.operation), list[str](), list[tuple[str, str, Wire]]()
     else:
         assigned, removed = changes(write.operation, write.previous)
-        condition = " AND ".join(
-            f"{alias(name)} {comparison} {bind('old_' + name, value)}"
-            for name, comparison, value in _conditions(write, write.previous, now)
-        )
-    parts = []
-    if assigned:
-        parts.append("SET " + ", ".join(f"{alias(name)} = {bind(name, value)}" for name, value in assigned.items()))
-    if removed:
-        parts.append("REMOVE " + ", ".join(alias(name) for name in removed))
+        still = _conditions(write, write.previous, now)
+    update, condition, names = _expressions(tuple(assigned), tuple(removed), tuple((one[0], one[1]) for one in still))
+    values = {":" + name: value for name, value in assigned.items()}
+    values |= {":old_" + name: value for name, _, value in still}
     return {
-        "UpdateExpression": " ".join(parts),
+        "UpdateExpression": update,
         "ConditionExpression": condition,
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }
+
+
+@lru_cache(maxsize=256)
+def _expressions(
+    assigned: tuple[str, ...], removed: tuple[str, ...], still: tuple[tuple[str, str], ...]
+) -> tuple[str, str, dict[str, str]]:
+    """Return the update, the condition and the names of both. Without anything that still holds, there is no item."""
+    sets = ", ".join(f"#{name} = :{name}" for name in assigned)
+    removes = ", ".join(f"#{name}" for name in removed)
+    update = " ".join([*([f"SET {sets}"] if sets else []), *([f"REMOVE {removes}"] if removes else [])])
+    condition = " AND ".join(f"#{name} {sign} :old_{name}" for name, sign in still) or "attribute_not_exists(#id)"
+    used = [*assigned, *removed, *(name for name, _ in still)] if still else ["id", *assigned]
+    return update, condition, {f"#{name}": name for name in used}
 
 
 def _statement(table: str, write: Write, now: datetime) -> dict[str, Any]:
