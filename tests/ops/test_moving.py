@@ -204,6 +204,16 @@ def test_a_letter_that_is_not_meant_blocks_what_is_behind_it_in_its_group(tmp_pa
         assert list(made.operations(made.dead)) == [str(n) for n in range(5, 40, 4)]
 
 
+def test_a_code_that_comes_into_sight_later_has_its_canary_then(tmp_path: Path) -> None:
+    with yard(route) as made:
+        STATE.act = trouble
+        made.bury(*(Parcel(number=str(n), trouble="data.address" if n < 12 else "code.KeyError") for n in range(24)))
+        STATE.act = lambda parcel, job: trouble(parcel, job) if int(parcel.number) >= 12 else None
+        ending, progress = Attempt(made, plan_of(made), tmp_path).run()
+        assert ending is Ending.STOPPED
+        assert progress.counts() == {"succeeded": 12, "failed": 1, "not moved": 11}
+
+
 def test_what_sqs_refuses_stops_its_group_and_no_other(tmp_path: Path) -> None:
     with yard(route) as made:
         buried(made, 20, codes=("data.address",))
