@@ -188,8 +188,7 @@ class Run:
     def _untried(self) -> list[str]:
         mail = self._record.progress.mail
         kinds = dict.fromkeys(_kind(mail[one]) for one in mail if one in self._record.progress.open)
-        aside = {_kind(one) for one in mail.values() if one.planned.aside}
-        return [kind for kind in kinds if kind not in self._passed and kind not in aside]
+        return [kind for kind in kinds if kind not in self._passed and kind != _ASIDE]
 
     def _settle_missing(self) -> None:
         """What was to be found and was not: sent letters have been deleted, the others are gone."""
@@ -217,5 +216,8 @@ class Run:
 
 
 def _kind(mail: Mail) -> str:
-    """What a canary stands for: the failure code; no-ops need none of their own."""
-    return mail.planned.code or "no code"
+    """What a canary stands for: the failure code. What is parked on the way needs none."""
+    return _ASIDE if mail.planned.aside else mail.planned.code or "no code"
+
+
+_ASIDE = "aside"

@@ -38,7 +38,7 @@ def outcome(mail: Mail, records: Mapping[str, Operation]) -> Outcome | None:
     SQS has given the copy a new id, and its own rejection (no operation, or a key conflict) is recorded under that.
     """
     planned = mail.planned
-    if planned.handler is None or planned.operation is None:
+    if planned.aside or planned.handler is None or planned.operation is None:
         return Outcome(Became.MOVED)
     if mail.new_id is not None:
         rejection = records.get(rejection_id(planned.handler, mail.new_id))
