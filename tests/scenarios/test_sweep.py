@@ -14,6 +14,7 @@ from botocore.session import get_session
 
 from surehand import entrypoint
 from surehand.aws import sweep as sweep_on_aws
+from surehand.aws import sweep_telling
 from surehand.aws.items import decode, encode, key_of
 from surehand.aws.sweep import Report, Sweep
 from surehand.aws.sweep_telling import lines
@@ -201,6 +202,15 @@ class TestRuns:
         assert report.finished.began_at == began
         assert place.sweep(page=2, megabytes=2).items == 4
 
+    def test_each_pass_is_told_by_itself(self, place: Place) -> None:
+        place.put(*(leased(str(index)) for index in range(5)))
+        place.sweep()
+        ended = place.clock.now()
+        place.clock.advance(timedelta(minutes=5))
+        second = place.sweep().finished
+        assert second is not None
+        assert (second.items, second.began_at) == (6, ended)
+
     def test_what_is_known_to_be_stuck_stays_counted_in_runs_that_do_not_come_by(self, place: Place) -> None:
         place.put(*(standing(State.SUCCEEDED, str(index)) for index in range(9)), leased("stuck"))
         reports = [place.sweep(page=1, megabytes=1) for _ in range(12)]
@@ -253,6 +263,7 @@ class TestBounds:
 
     def test_no_page_begins_when_the_time_is_up(self, place: Place) -> None:
         place.put(*(leased(str(index)) for index in range(9)))
+        assert place.sweep(until=place.clock.now()).finished is None
         report = place.sweep(page=1, until=place.clock.now() + 2 * PAGE_EVERY)
         assert (report.pages, report.cut_short) == (2, "time")
         assert place.sweep(page=1, until=place.clock.now()).pages == 0
@@ -331,6 +342,13 @@ class TestTelling:
                 "fence": 3,
             }
         ]
+
+    def test_the_oldest_are_named_first_and_only_so_many(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sweep_telling, "MOST_LINES", 3)
+        place.put(*(leased(str(index), lease_until=NOW - timedelta(minutes=index)) for index in range(5)))
+        report = place.sweep()
+        assert [line["operation"] for line in events(report, "stuck")] == [leased(str(one)).id for one in (4, 3, 2)]
+        assert events(report, "sweep")[0]["stuck"] == 5
 
     def test_each_handler_has_its_gauge_and_a_healthy_one_has_0(self, place: Place) -> None:
         place.put(leased("1"), leased("2"), leased("3", handler="tenants"))

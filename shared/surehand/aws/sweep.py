@@ -85,10 +85,10 @@ class Report:
         return {name: counted[name] for name in task.patience}
 
     def judged(self, operation: Operation, one: Stuck | None) -> None:
-        """Take note that an operation is stuck, or that it is not, or not any more."""
+        """Take note of an operation that is stuck; *one* is None if it is not."""
         if one is None:
-            self.stuck.pop(operation.id, None)
-        elif operation.id in self.stuck or len(self.stuck) < HELD_AT_ONCE:
+            return
+        if operation.id in self.stuck or len(self.stuck) < HELD_AT_ONCE:
             self.stuck[operation.id] = one
         else:
             self.more[operation.handler] += 1
