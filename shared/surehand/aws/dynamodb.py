@@ -23,6 +23,8 @@ from surehand.ledger import Answer, NotWritten, Operation, Unavailable, Write, W
 STATEMENTS, KEYS = 25, 100
 #: Calls at once when a batch needs several.
 CALLS = 8
+#: Kept over invocations: starting a thread takes longer than what it computes. They start when first needed.
+_THREADS = ThreadPoolExecutor(CALLS, thread_name_prefix="surehand-ledger")
 _UNMET = frozenset({"ConditionalCheckFailed", "DuplicateItem"})
 
 
@@ -103,8 +105,7 @@ class DynamoDBLedger:
                 away.append(answers[0])
             return answers
 
-        with ThreadPoolExecutor(min(CALLS, len(chunks))) as pool:
-            return [answer for answers in pool.map(execute, chunks) for answer in answers]
+        return [answer for answers in _THREADS.map(execute, chunks) for answer in answers]
 
     def _execute(self, writes: Sequence[Write], now: datetime) -> list[Answer]:
         statements = [_statement(self._table, write, now) for write in writes]

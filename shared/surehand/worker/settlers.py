@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Protocol
 
@@ -18,6 +19,10 @@ from surehand.queues import Clock
 #: How long the first outcome waits for company, in seconds. Well under a round trip (about 5 ms), and enough for a
 #: batch of fast handlers to be settled by one call instead of two.
 _GATHER = 0.002
+
+#: The settlers' threads, kept over invocations: starting one takes as long as settling with it. A run time that
+#: handles several invocations at once needs one for each.
+_THREADS = ThreadPoolExecutor(64, thread_name_prefix="surehand-settler")
 
 #: Called with the ledger's answer, once, possibly in the settler's thread.
 Then = Callable[[Answer], None]
@@ -59,7 +64,11 @@ class InlineSettler:
 
 
 class GroupSettler:
-    """Writes whenever it is idle and something waits, in a thread of its own."""
+    """Writes whenever it is idle and something waits, in a thread of its own.
+
+    Who waits for everything to be written (`flush`) writes what nobody has taken up yet himself: a batch of fast
+    handlers is over before the thread has stirred.
+    """
 
     def __init__(self, ledger: Ledger, clock: Clock, *, until: datetime) -> None:
         self._ledger = ledger
@@ -67,14 +76,12 @@ class GroupSettler:
         self._until = until
         self._waiting: deque[tuple[Write, Then]] = deque()
         self._busy = 0
-        self._hurried = 0
         self._closed = False
         self._failure: BaseException | None = None
         # One condition for each thing waited for: an outcome that joins a gathering group wakes nobody.
         lock = threading.Lock()
-        self._work, self._hurry, self._settled = (threading.Condition(lock) for _ in range(3))
-        self._thread = threading.Thread(target=self._run, name="surehand-settler", daemon=True)
-        self._thread.start()
+        self._work, self._end, self._settled = (threading.Condition(lock) for _ in range(3))
+        self._running = _THREADS.submit(self._run)
 
     def submit(self, write: Write, then: Then) -> None:
         """See `Settler.submit`."""
@@ -85,11 +92,10 @@ class GroupSettler:
 
     def flush(self) -> None:
         """See `Settler.flush`. Raises what the thread failed with, if it did."""
+        if group := self._take():
+            self._settle(group)
         with self._settled:
-            self._hurried += 1
-            self._hurry.notify()
             self._settled.wait_for(lambda: self._failure is not None or not (self._waiting or self._busy))
-            self._hurried -= 1
             if self._failure is not None:
                 raise self._failure
 
@@ -101,26 +107,32 @@ class GroupSettler:
             with self._work:
                 self._closed = True
                 self._work.notify()
-                self._hurry.notify()
-            self._thread.join()
+                self._end.notify()
+            if not self._running.cancel():
+                self._running.result()
 
     def _run(self) -> None:
         try:
-            while group := self._next():
-                self._settle(group)
+            while self._await():
+                if group := self._take():
+                    self._settle(group)
         except BaseException as error:  # noqa: BLE001 - handed to the invocation, which then reports every message
             with self._settled:
                 self._failure = error
                 self._settled.notify_all()
 
-    def _next(self) -> Sequence[tuple[Write, Then]]:
-        """Wait for work; an empty group means the end."""
+    def _await(self) -> bool:
+        """Wait for work and for its company; False means the end."""
         with self._work:
             self._work.wait_for(lambda: self._waiting or self._closed)
-            self._hurry.wait_for(lambda: self._hurried or self._closed, timeout=_GATHER)
+            self._end.wait_for(lambda: self._closed, timeout=_GATHER)
+            return bool(self._waiting) or not self._closed
+
+    def _take(self) -> Sequence[tuple[Write, Then]]:
+        with self._work:
             group = list(self._waiting)
             self._waiting.clear()
-            self._busy = len(group)
+            self._busy += len(group)
             return group
 
     def _settle(self, group: Sequence[tuple[Write, Then]]) -> None:
@@ -133,8 +145,10 @@ class GroupSettler:
             )
         except Exception as error:  # noqa: BLE001 - a fault of ours must not leave the others of the group unanswered
             answers = [Unavailable(type(error).__name__)] * len(group)
-        for (_, then), answer in zip(group, answers, strict=True):
-            then(answer)
-        with self._settled:
-            self._busy = 0
-            self._settled.notify_all()
+        try:
+            for (_, then), answer in zip(group, answers, strict=True):
+                then(answer)
+        finally:
+            with self._settled:
+                self._busy -= len(group)
+                self._settled.notify_all()
