@@ -17,7 +17,7 @@ from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import world
 from surehand.worker import Invocation, work
-from surehand.worker.conclude import SoftDeadline
+from surehand.worker.conclusion import SoftDeadline
 from surehand.worker.loop import EventLoop
 from tests.scenarios.kiosk import KIOSK, Ticket, abreast, awaited, careful, ids, numbered, pairs, plain, script
 from tests.scenarios.test_protocol import crash, redeliver

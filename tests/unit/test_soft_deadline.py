@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from surehand.worker import deadline
-from surehand.worker.conclude import SoftDeadline
+from surehand.worker.conclusion import SoftDeadline
 from surehand.worker.deadline import _Alarm, alarm_set, interrupted_after, reserve_for
 
 LONG = timedelta(hours=1)

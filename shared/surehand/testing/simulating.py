@@ -18,7 +18,7 @@ from surehand.declare import Handler, Service
 from surehand.testing.account import Account
 from surehand.testing.simulator import Faults, Simulation
 from surehand.testing.simulator.timeline import START
-from surehand.worker.conclude import SoftDeadline
+from surehand.worker.conclusion import SoftDeadline
 
 
 @contextmanager

@@ -12,9 +12,11 @@ from surehand.job import Job
 from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Unavailable, Written, started, write_surely
 from surehand.outcomes import Outcome
 from surehand.states import State
-from surehand.worker.conclude import Conclusion, Raised, Returned, StillRunning, before_a_run, conclude, condemned
+from surehand.worker.conclude import conclude
+from surehand.worker.conclusion import Conclusion, Raised, Returned, StillRunning, condemned
 from surehand.worker.context import telling_of
 from surehand.worker.deadline import interrupted_after, reserve_for
+from surehand.worker.ended import Ended
 from surehand.worker.endings import Ending
 from surehand.worker.handing_over import Superseded
 from surehand.worker.past import cut_short
@@ -25,6 +27,7 @@ from surehand.worker.scan import Scan
 from surehand.worker.settlers import Settler
 from surehand.worker.settling import Settling
 from surehand.worker.ticks import Ticks
+from surehand.worker.unknown import before_a_run
 
 
 class Attempts:
@@ -37,12 +40,13 @@ class Attempts:
         self._reserve = reserve_for(handler.options.timeout)
         timing = handler.options.timing
         self._ticks = None if timing is None else Ticks(handler, timing, ports)
-        self._settling = Settling(handler, ports=ports, settler=settler, ticks=self._ticks)
+        self._ended = Ended()
+        self._settling = Settling(handler, self._ended, ports=ports, settler=settler, ticks=self._ticks)
 
     @property
     def endings(self) -> Mapping[int, Ending]:
         """What has ended so far, by the delivery's place in the event."""
-        return self._settling.endings
+        return self._ended.endings
 
     @property
     def grace(self) -> timedelta:
@@ -51,11 +55,11 @@ class Attempts:
 
     def ended(self, step: Step) -> bool:
         """Tell whether all messages of a step have ended."""
-        return all(one.index in self.endings for one in step.all)
+        return self._ended.wholly(step)
 
     def lane_held(self, step: Step) -> bool:
         """Tell whether a message of a FIFO group of this step was put back and must not be overtaken."""
-        return self._settling.lane_held(step)
+        return self._ended.lane_held(step)
 
     def still_running(self, step: Step) -> None:
         """End a step whose handler could not be stopped: it keeps its lease (P9)."""

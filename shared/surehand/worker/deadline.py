@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from types import FrameType
 
-from surehand.worker.conclude import SoftDeadline
+from surehand.worker.conclusion import SoftDeadline
 
 #: A handler that swallows the interruption is interrupted again this often.
 _AGAIN = timedelta(milliseconds=500)

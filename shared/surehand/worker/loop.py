@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from surehand.worker.conclude import SoftDeadline, StillRunning
+from surehand.worker.conclusion import SoftDeadline, StillRunning
 
 if TYPE_CHECKING:
     import asyncio

@@ -24,8 +24,9 @@ from surehand.ledger import (
 )
 from surehand.outcomes import OUTCOMES, Outcome
 from surehand.states import HELD, State
-from surehand.worker.conclude import Conclusion
-from surehand.worker.endings import Ending, through_outage, to_dead_letters, until
+from surehand.worker.conclusion import Conclusion
+from surehand.worker.ended import Ended
+from surehand.worker.endings import through_outage, to_dead_letters, until
 from surehand.worker.plan import Step
 from surehand.worker.ports import Ports
 from surehand.worker.receive import Message, Refused
@@ -44,21 +45,21 @@ _STANDINGS = {
 
 
 class Settling:
-    """Ends the deliveries of one invocation: `endings` grows by one entry each, in whatever order they end.
+    """Ends the deliveries of one invocation, in whatever order they end.
 
     `away` is the answer of a ledger that did not take an outcome. Nothing is begun from then on: an effect could not
     be recorded, and each further try would spend seconds that the answer to Lambda needs.
     """
 
-    def __init__(self, handler: Handler[Any], *, ports: Ports, settler: Settler, ticks: Ticks | None) -> None:
-        self.endings: dict[int, Ending] = {}
+    def __init__(
+        self, handler: Handler[Any], ended: Ended, *, ports: Ports, settler: Settler, ticks: Ticks | None
+    ) -> None:
+        self._ended = ended
         self._handler = handler
         self._ports = ports
         self._settler = settler
         self._ticks = ticks
-        self._held: set[str | None] = set()
         self.away: Unavailable | None = None
-        self._deleted: set[int] = set()
 
     def acknowledge(self) -> None:
         """Delete what has ended well so far, once its outcome is durable.
@@ -67,18 +68,7 @@ class Settling:
         well would be received once more for it.
         """
         self._settler.flush()
-        done = {
-            index: ending.delivery.receipt_handle
-            for index, ending in list(self.endings.items())  # other lanes' threads may add theirs meanwhile
-            if ending.deleted and index not in self._deleted and ending.delivery.receipt_handle is not None
-        }
-        if done:
-            self._ports.queues.delete(self._handler.name, [handle for handle in done.values() if handle])
-            self._deleted.update(done)
-
-    def lane_held(self, step: Step) -> bool:
-        """Tell whether a message of a FIFO group of this step was put back and must not be overtaken."""
-        return any(one.lane in self._held for one in step.all)
+        self._ended.delete(self._ports.queues, self._handler.name)
 
     def still_running(self, step: Step) -> None:
         """End a step whose handler could not be stopped: it keeps its lease, so that nobody runs it beside it (P9)."""
@@ -86,7 +76,7 @@ class Settling:
         operation = step.answer.operation if isinstance(step.answer, Claimed) else None
         ends = operation.lease_until if operation is not None else None
         for one in step.all:
-            self._ended(
+            self._ended.add(
                 one,
                 step,
                 operation,
@@ -175,7 +165,7 @@ class Settling:
             outcome = conclusion.outcome
             if copied and outcome is Outcome.SUCCEEDED:
                 outcome = Outcome.ALREADY_APPLIED
-            self._ended(
+            self._ended.add(
                 one,
                 step,
                 operation,
@@ -206,7 +196,7 @@ class Settling:
         existing = answer.existing if isinstance(answer, NotWritten) else None
         ends = existing.lease_until if existing is not None else operation.lease_until
         for one in step.all:
-            self._ended(
+            self._ended.add(
                 one,
                 step,
                 existing or operation,
@@ -234,7 +224,7 @@ class Settling:
                 wait = max(until(answer.until, now), timedelta(seconds=1))
             else:
                 wait = self._wait(outcome, None)
-            self._ended(
+            self._ended.add(
                 one,
                 step,
                 existing,
@@ -251,37 +241,12 @@ class Settling:
         meaning = OUTCOMES[outcome]
         return None if meaning.deleted or meaning.holds else to_dead_letters(self._handler, self._ports.random)
 
-    def _ended(self, one: Message | Refused, step: Step, operation: Operation | None, **told: Any) -> None:
-        identity = one.identity if isinstance(one, Message) else None
-        if isinstance(one, Refused) and told.get("detail") is None:
-            told["detail"] = one.detail
-        ending = Ending(
-            index=one.index,
-            delivery=one.delivery,
-            operation_id=identity.operation if identity else None,
-            tenant=identity.tenant if identity else None,
-            operation=operation,
-            redrive=isinstance(step.answer, Claimed) and step.answer.redrive,
-            copied=isinstance(step.answer, Claimed) and one is not step.message,
-            replay=told["outcome"] is Outcome.ALREADY_APPLIED and _replayed(one, operation),
-            **told,
-        )
-        if ending.holds:
-            self._held.add(one.lane)
-        self.endings[one.index] = ending
-
 
 def _all_ids(step: Step) -> list[str]:
     """The ids of a step's messages, and those of the messages that they are renewals of."""
     deliveries = [one.delivery for one in step.all]
     origins = [delivery.origin for delivery in deliveries if isinstance(delivery, Delivery)]
     return [*origins, *(delivery.message_id for delivery in deliveries)]
-
-
-def _replayed(one: Message | Refused, operation: Operation | None) -> bool:
-    """Whether a webhook's operation came under another of the ids that nobody signs."""
-    mark = one.mark if isinstance(one, Message) else None
-    return mark is not None and operation is not None and mark not in operation.fingerprints
 
 
 def _phase(one: Message | Refused) -> str:

@@ -17,7 +17,7 @@ from surehand.errors import LedgerUnavailable
 from surehand.ledger import Claimed, Operation, Unavailable, Write, Written, slots, write_surely
 from surehand.outcomes import Outcome
 from surehand.states import ATTENTION, FINAL, HELD, State
-from surehand.worker.conclude import Conclusion, bounded
+from surehand.worker.conclusion import Conclusion, bounded
 from surehand.worker.endings import through_outage
 from surehand.worker.handing_over import ran_before
 from surehand.worker.ports import Ports

@@ -9,7 +9,7 @@ from surehand.testing.account import Account
 from surehand.testing.reliability.strikes import Strike
 from surehand.testing.reliability.trial import Trial
 from surehand.testing.simulator import Crossing, Fault, Killed
-from surehand.worker.conclude import SoftDeadline
+from surehand.worker.conclusion import SoftDeadline
 
 #: Of a handler with more lines than this, an even selection is tried.
 MOST_LINES = 100
