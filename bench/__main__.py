@@ -21,6 +21,7 @@ from bench.speed.growth import growth
 from bench.speed.kinds import kinds
 from bench.speed.latency import latency
 from bench.speed.memory import memory
+from bench.speed.profile import profile
 from bench.speed.units import units
 from bench.versus import page, table
 
@@ -30,6 +31,7 @@ SPEED: Mapping[str, Measurement] = {
     "cpu": cpu,
     "cold": cold,
     "asset": asset,
+    "profile": profile,
     "units": units,
     "kinds": kinds,
     "memory": memory,

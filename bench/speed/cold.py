@@ -19,11 +19,11 @@ from bench.cold import child
 from bench.figures import Figure, compared
 from bench.figures import Target as Bound
 from bench.sides.order import REGION, batch
+from bench.speed.node import use_locked_node
 from bench.spread import Measure, in_turns
 from bench.wire.server import tables_over_http
 from handlers.service import SHOP
 from local.provider_stub import provider_stub
-from surehand_cdk.bundling import Target, bundle_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS, PEER = ("handlers.orders", "charge_order"), ("bench.cold.peer_orders", "lambda_handler")
@@ -99,6 +99,9 @@ def asset(*, runs: int) -> Iterator[Figure]:
 
     boto3 is the environment's own, as Lambda brings its own. The peer starts from the same bundle.
     """
+    use_locked_node()
+    from surehand_cdk.bundling import Target, bundle_of
+
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "asset"
         bundle.mkdir()
