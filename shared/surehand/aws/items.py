@@ -91,11 +91,11 @@ def changes(operation: Operation, previous: Operation) -> tuple[Wire, list[str]]
     for name, write in _ATTRIBUTES.items():
         if name not in _DERIVED and getattr(operation, name) == getattr(previous, name):
             continue
-        new, old = write(operation), write(previous)
-        if new is None and old is not None:
-            removed.append(name)
-        elif new != old:
+        new = write(operation)
+        if new is not None:
             changed[name] = new
+        elif write(previous) is not None:
+            removed.append(name)
     return changed, removed
 
 
