@@ -1,8 +1,8 @@
 """What became of one delivery, and how a handler chooses it.
 
 A handler returns, or raises one of the five fates below. Everything else it raises is a failed attempt under a code of
-its own (`surehand.classify`). `OUTCOMES` is the table: what each outcome means for SQS, for the group on FIFO, and for
-the count of attempts. One place reads it: `surehand.worker`.
+its own (`surehand.classify`). `OUTCOMES` is the table: what each outcome means for SQS and for the group on FIFO. One
+place reads it: `surehand.worker`.
 """
 
 from __future__ import annotations
@@ -99,12 +99,11 @@ class Meaning:
     """What an outcome means for the message.
 
     *deleted*: SQS may delete it, since its fate is durable. *holds*: on FIFO, later messages of its group must not
-    overtake it. *attempt*: the handler's code ran and the attempt counts.
+    overtake it.
     """
 
     deleted: bool = False
     holds: bool = True
-    attempt: bool = False
 
 
 _DELETED = Meaning(deleted=True, holds=False)
@@ -113,13 +112,13 @@ _TO_DEAD_LETTERS = Meaning(holds=False)
 _WAITS = Meaning()
 
 OUTCOMES: Mapping[Outcome, Meaning] = {
-    Outcome.SUCCEEDED: Meaning(deleted=True, holds=False, attempt=True),
+    Outcome.SUCCEEDED: _DELETED,
     Outcome.ALREADY_APPLIED: _DELETED,
     Outcome.CANCELED: _DELETED,
     Outcome.RENEWED: _DELETED,
-    Outcome.RETRY: Meaning(attempt=True),
+    Outcome.RETRY: _WAITS,
     Outcome.DEFERRED: _WAITS,
-    Outcome.UNKNOWN: Meaning(attempt=True),
+    Outcome.UNKNOWN: _WAITS,
     Outcome.CONTINUED: _WAITS,
     Outcome.UNSTARTED: _WAITS,
     Outcome.IN_PROGRESS: _WAITS,

@@ -27,7 +27,7 @@ def conclude(
     ask: Ask | None,
     now: datetime,
     random: Random,
-    moved: bool = False,
+    moved: bool,
 ) -> Conclusion:
     """Return what an attempt comes to.
 
