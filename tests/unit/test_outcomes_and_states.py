@@ -1,4 +1,4 @@
-"""The two closed tables, spelt out once more: outcomes as the design has them, transitions as the protocol page does."""
+"""The two closed tables, spelt out again: outcomes as the design has them, transitions as the protocol page does."""
 
 from __future__ import annotations
 
