@@ -72,6 +72,8 @@ def consumer(depot: World, monkeypatch: pytest.MonkeyPatch) -> Consumer:
 
     # moto counts the whole queue several times for each message that it delivers; no message here gets old.
     monkeypatch.setattr(SQSBackend, "is_message_valid_based_on_retention_period", lambda *_: True)
+    # moto waits out a long poll; it has one server, which a short poll asks as well.
+    monkeypatch.setattr("surehand_cli.dlq.scan._POLL_SECONDS", 0)
     made = Consumer(boto3.client("sqs"), boto3.client("dynamodb"), ship)
     pumped = Pumped(made)
     monkeypatch.setattr("surehand_cli.account.place.SystemWaiting", lambda: pumped)

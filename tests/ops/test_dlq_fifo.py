@@ -21,6 +21,7 @@ def lanes(depot: World, monkeypatch: pytest.MonkeyPatch) -> Consumer:
     import boto3
 
     made = Consumer(boto3.client("sqs"), boto3.client("dynamodb"), route)
+    monkeypatch.setattr("surehand_cli.dlq.scan._POLL_SECONDS", 0)
     pumped = Pumped(made)
     monkeypatch.setattr("surehand_cli.account.place.SystemWaiting", lambda: pumped)
     codes = ("data.address", "code.KeyError")

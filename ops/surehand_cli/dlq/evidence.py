@@ -48,10 +48,10 @@ def evidence(run: str, plan: Plan, reading: Reading) -> dict[str, Any]:
             }
             for entry in begun
         ],
-        "ended": [
-            {"at": entry["at"], "ending": entry.get("ending"), "why": entry.get("why"), "version": entry.get("version")}
-            for entry in ended
-        ],
+        "ended": [{"at": entry["at"], "ending": entry.get("ending"), "why": entry.get("why")} for entry in ended],
+        "version_after": next(
+            (entry.get("version") for entry in reversed(reading.entries) if entry["kind"] == "deployed"), None
+        ),
         "counts": dict(progress.counts()),
         "by_code": _by_code(progress),
         "rows": rows,

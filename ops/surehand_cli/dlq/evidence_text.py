@@ -33,6 +33,8 @@ def _head(said: Mapping[str, Any]) -> Iterator[str]:
     for one in said["ended"]:
         why = f": {_cell(one['why'])}" if one["why"] else ""
         yield f"| ended | {one['at']}, {one['ending']}{why} |"
+    if said["version_after"]:
+        yield f"| deployed at the end | {said['version_after']} |"
 
 
 def _counts(said: Mapping[str, Any]) -> Iterator[str]:

@@ -62,6 +62,7 @@ def execute(
             version=deployed_version(place, plan),
         )
         ending, why = _run(place, output, folder, plan, record)
+        record.write("deployed", version=deployed_version(place, plan))
     except OSError as error:
         raise Problem(f"{folder.journal} cannot be written ({error.strerror}); nothing more was moved") from error
     finally:

@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from surehand.declare import derived
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
 from surehand_cli.dlq.move_tasks import active_task
@@ -25,9 +26,9 @@ def ls(place: Place, output: Output) -> None:
     Example: [bold]surehand dlq ls --stage prod[/bold]
     """
     rows = []
-    for handler in place.service.handlers:
+    for name in _names(place):
         try:
-            dead = dead_letter_queue(place, handler.name)
+            dead = dead_letter_queue(place, name)
         except Problem as problem:
             output.say(str(problem), "yellow")
             continue
@@ -36,7 +37,7 @@ def ls(place: Place, output: Output) -> None:
         left = said["expires_in_seconds"]
         rows.append(
             (
-                handler.name,
+                name,
                 said["letters"],
                 said["in_flight"],
                 length(timedelta(seconds=said["oldest_seconds"])) if said["oldest_seconds"] is not None else None,
@@ -45,7 +46,15 @@ def ls(place: Place, output: Output) -> None:
                 said["move_task"],
             )
         )
-    output.table(("handler", "letters", "in flight", "oldest", "expires in", "sources", "move task"), rows)
+    output.table(("handler or queue", "letters", "in flight", "oldest", "expires in", "sources", "move task"), rows)
+
+
+def _names(place: Place) -> list[str]:
+    """Return what to list: every handler, and the queue of ticks that could not be delivered."""
+    names = [handler.name for handler in place.service.handlers]
+    if any(handler.options.timing is not None for handler in place.service.handlers):
+        names.append(derived.tick_dead_letter_queue_name(place.service.name, place.stage))
+    return names
 
 
 def _record(place: Place, dead: DeadLetterQueue) -> dict[str, Any]:
