@@ -125,6 +125,16 @@ def test_v2_a_dead_letter_that_no_code_saw_is_known_after_the_queue_was_read() -
         assert made.operation(plain, TICKET).state is State.DEAD_LETTERED
 
 
+def test_v2_a_redrive_long_after_a_failure_of_every_invocation_gets_a_real_attempt() -> None:
+    """After one retry the receives are spent by a deployment that cannot start; a week later the console redrives."""
+    with world(KIOSK) as made, script(raising(Retry("provider.busy"))) as told:
+        plain(made.event(plain, TICKET), None)
+        made.clock.advance(7 * 24 * HOUR)
+        told.act = lambda ticket, job: None
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert [job.attempt for job in told.jobs] == [1, 1]
+
+
 def test_v2_a_dead_letter_of_an_unknown_operation_is_recorded() -> None:
     with world(KIOSK) as made, script():
         write(made, seen_in_dead_letters(made, plain, TICKET, "m1"))

@@ -27,7 +27,7 @@ from surehand.states import State
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 SECOND, HOUR, DAYS = timedelta(seconds=1), timedelta(hours=1), timedelta(days=30)
-LEASE = Lease(owner="two", until=NOW + 32 * SECOND, retention=DAYS, version="v2")
+LEASE = Lease(owner="two", until=NOW + 32 * SECOND, retention=DAYS, give_up_after=3 * HOUR, version="v2")
 HELD = [State.LEASED, State.PROCESSING]
 FAILED = [State.PERMANENTLY_FAILED, State.DEAD_LETTERED]
 
@@ -202,6 +202,18 @@ def test_only_a_new_message_sent_after_the_last_claim_of_what_failed_or_died_is_
     existing = item(state)
     message = Candidate("m1" if known else "m2", existing.claimed_at + sent)
     assert is_redrive(existing, message) is (state in FAILED + HELD and not known and sent > timedelta(0))
+
+
+@pytest.mark.parametrize("state", [State.PENDING, State.RETRYABLE_FAILED])
+@pytest.mark.parametrize(("known", "ago", "afresh"), [
+    (False, 3 * HOUR + SECOND, True), (False, 3 * HOUR, False), (True, 3 * HOUR + SECOND, False),
+])  # fmt: skip
+def test_what_is_sent_after_an_operation_s_time_was_over_starts_it_afresh(state, known, ago, afresh) -> None:
+    existing = item(state, started_at=NOW - ago, marks=1)
+    made = claimed(existing, Candidate("m1" if known else "m2", NOW))
+    assert made.redrive is afresh
+    expected = (0, 0, NOW) if afresh else (2, 1, NOW - ago)
+    assert (made.operation.attempts, made.operation.marks, made.operation.started_at) == expected
 
 
 def test_a_renewal_of_a_known_message_is_no_redrive() -> None:

@@ -50,11 +50,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """What one invocation writes into each of its claims."""
+    """What one invocation writes into each of its claims. *give_up_after* is the handler's."""
 
     owner: str
     until: datetime
     retention: timedelta
+    give_up_after: timedelta = timedelta.max
     version: str = ""
 
 
@@ -131,7 +132,9 @@ def decide(existing: Operation | None, wanted: Wanted, *, lease: Lease, now: dat
         return NotClaimed(standing=Standing.IN_PROGRESS, existing=existing, until=existing.lease_until)
     if existing.cancel_requested:
         return _cancel(existing, lease=lease, now=now)
-    redriven = next((c for c in wanted.candidates if is_redrive(existing, c)), None)
+    redriven = next(
+        (c for c in wanted.candidates if is_redrive(existing, c) or _given_up(existing, c, lease.give_up_after)), None
+    )
     if redriven is not None:
         return _claim(existing, wanted, redriven, lease=lease, now=now, redrive=True)
     welcome = [c for c in wanted.candidates if not set(c.ids) & set(existing.failed_ids)]
@@ -151,6 +154,17 @@ def is_redrive(existing: Operation, candidate: Candidate) -> bool:
     failed = existing.state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED) or existing.state in HELD
     known = not set(candidate.ids).isdisjoint(existing.message_ids)
     return failed and not known and candidate.sent_at > existing.claimed_at
+
+
+def _given_up(existing: Operation, candidate: Candidate, after: timedelta) -> bool:
+    """Tell whether a message comes for an operation whose time was over before it was sent (P1).
+
+    Such a one waited for an attempt that never came, as when its receives were spent by invocations that failed at
+    their start. What is sent afterwards, by an operator or a producer, gets a real attempt.
+    """
+    waits = existing.state in (State.PENDING, State.RETRYABLE_FAILED)
+    known = not set(candidate.ids).isdisjoint(existing.message_ids)
+    return waits and not known and candidate.sent_at - existing.started_at > after
 
 
 def settle(

@@ -68,6 +68,7 @@ def claim_batch(
         owner=invocation.owner,
         until=invocation.deadline + LEASE_MARGIN,
         retention=ports.retention,
+        give_up_after=handler.options.give_up_after,
         version=ports.version,
     )
     waiting = _grouped(handler, received)
