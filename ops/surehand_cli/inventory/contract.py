@@ -32,7 +32,7 @@ from surehand.declare import (
     target_names,
     visibility_timeout,
 )
-from surehand.declare.limits import TICK_RETRIES
+from surehand.declare.limits import LEASE_MARGIN, TICK_RETRIES
 from surehand.declare.sweeping import EVERY, MEMORY, POSITION, TIMEOUT, Task, function_name
 from surehand_cli.inventory.permissions import Statement, bodies_of, handler_statements, sweep_statements
 
@@ -167,8 +167,8 @@ def _delivery(handler: Handler[Any]) -> dict[str, Any]:
 def _coordination(handler: Handler[Any]) -> dict[str, Any]:
     return {
         "model": "one lease per operation, fenced",
-        "lease": "the invocation's deadline + 5 s",
-        "lease_seconds_at_most": _seconds(handler.options.timeout) + 5,
+        "lease": f"the invocation's deadline + {_seconds(LEASE_MARGIN)} s",
+        "lease_seconds_at_most": _seconds(handler.options.timeout + LEASE_MARGIN),
         "parallel_in_one_invocation": handler.options.parallel,
     }
 

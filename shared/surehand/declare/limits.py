@@ -42,6 +42,8 @@ VISIBILITY_FACTOR = 6
 DEAD_LETTER_RETENTION = LONGEST_RETENTION
 #: Ours: how long after the last chance of a redrive the ledger still knows an operation.
 LEDGER_SLACK = timedelta(days=12)
+#: Ours: a lease outlives the invocation's deadline by this much, since two machines' clocks differ.
+LEASE_MARGIN = timedelta(seconds=2)
 #: Ours: receives beyond the attempts, for fast-forwards, throttled claims and unstarted deliveries. Receives are cheap.
 SPARE_RECEIVES = 5
 #: Ours: on FIFO every receive of a blocked head counts for its followers too (rule P4), so the headroom is wider.

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from surehand.declare import Handler, rejection_id
+from surehand.declare.limits import LEASE_MARGIN
 from surehand.delivery import Delivery
 from surehand.ledger import Candidate, Claimed, NotClaimed, Operation, Standing, Wanted, claim
 from surehand.ledger.claims import Lease
 from surehand.worker.ports import Invocation, Ports
 from surehand.worker.receive import Message, Refused
 
-#: A lease outlives the invocation's deadline by this much, since two machines' clocks differ.
-LEASE_MARGIN = timedelta(seconds=2)
 #: When a message was sent whose record does not say it: before every claim, so that it never counts as a redrive.
 _NEVER = datetime.fromtimestamp(0, UTC)
 
