@@ -94,12 +94,9 @@ def faults(messages: int, *, seed: int, workers: int, json: bool) -> int:
     """Run the soak and print its tally; 0 if everything was kept that is promised."""
     tally = Tally()
     for tally in soak(messages, seed=seed, workers=workers):
-        if not json:
-            print(
-                f"\r{tally.messages} messages, {tally.deliveries} deliveries, {tally.seconds:.0f} s", end="", flush=True
-            )
-    if not json:
-        print()
+        print(
+            f"{tally.messages} messages, {tally.seconds:.0f} s, {'kept' if tally.kept else 'BROKEN'}", file=sys.stderr
+        )
     print(encode({"figure": "faults", "seed": seed, **tally.told()}, indent=None if json else 2))
     return 0 if tally.kept else 1
 
