@@ -216,6 +216,13 @@ def test_what_is_sent_after_an_operation_s_time_was_over_starts_it_afresh(state,
     assert (made.operation.attempts, made.operation.marks, made.operation.started_at) == expected
 
 
+@pytest.mark.parametrize("state", FAILED)
+def test_what_was_sent_before_the_failing_claim_revives_nothing_however_old_the_operation(state) -> None:
+    existing = item(state, started_at=NOW - 9 * HOUR, failed_ids=("m1",))
+    made = decided(existing, Candidate("m2", existing.claimed_at))
+    assert not (isinstance(made, Proposal) and isinstance(made.then, Claimed) and made.then.redrive)
+
+
 def test_a_renewal_of_a_known_message_is_no_redrive() -> None:
     assert not is_redrive(item(State.PERMANENTLY_FAILED), Candidate("m2", NOW, "m1"))
     assert not is_redrive(item(State.PERMANENTLY_FAILED, message_ids=("m2",)), Candidate("m2", NOW, "m9"))
