@@ -389,6 +389,7 @@ def test_what_stays_held_keeps_its_lease_and_a_requested_cancel() -> None:
     write = settle(mine, State.PROCESSING, now=NOW, retention=DAYS)
     assert (write.operation.lease_until, write.operation.cancel_requested) == (NOW + HOUR, True)
     assert settle(mine, State.SUCCEEDED, now=NOW, retention=DAYS).operation.cancel_requested is False
+    assert settle(MINE, State.PROCESSING, now=NOW, retention=DAYS).operation.cancel_requested is False
 
 
 def test_a_run_is_announced_under_its_attempt() -> None:
