@@ -14,7 +14,7 @@ CAUSES: Mapping[str, Entry] = {
         "(`provider.timeout`, `provider.unavailable`, or your own) names the provider.",
         command="surehand dlq stats {handler} --stage {stage}",
         then="Look at the provider's status page. Nothing is lost: messages retry with backoff and become dead letters after "
-        "max_attempts. When the provider is back, redrive by code: `surehand dlq redrive {handler} --class provider --execute --stage {stage}`; "
+        "max_attempts. When the provider is back, redrive by code: `surehand dlq redrive {handler} --class provider --reason WHY --execute --stage {stage}`; "
         "the canary stops by itself if it is not.",
         escalate="The provider has no open incident after 15 minutes, or dead letters exceed what a day can redrive.",
     ),
@@ -25,15 +25,15 @@ CAUSES: Mapping[str, Entry] = {
         "shows as failure codes `input.schema` or `data.*` over many tenants; a crash at start as Errors without log lines of ours.",
         command=LOGS % "code",
         then="Roll back first, understand later: deploy the previous version. Then redrive what died meanwhile: "
-        "`surehand dlq redrive {handler} --class code --execute --stage {stage}`.",
+        "`surehand dlq redrive {handler} --class code --reason WHY --execute --stage {stage}`.",
         escalate="The rollback does not stop it within 10 minutes, or the failing producer belongs to another team.",
     ),
     "data-repair": Entry(
         means="Payloads of {handler} are refused as data, and it is not everybody's: particular data must be repaired.",
         see="`surehand dlq stats` shows one failure code at one tenant, or a few messages; the others succeed.",
         command="surehand dlq stats {handler} --stage {stage}",
-        then="Read one: `surehand dlq show {handler} ID --stage {stage}`. Have the producer send it corrected (a new message with the same key is "
-        "processed), or park it: `surehand dlq park {handler} --tenant TENANT --reason ... --stage {stage}`. Redrive only what was wrong on our side.",
+        then="Read one: `surehand dlq show {handler} ID --stage {stage}`. Have the producer send it corrected (under a new key; a used "
+        "one is a conflict), or park it: `surehand dlq park {handler} --tenant TENANT --reason WHY --execute --stage {stage}`. Redrive only what was wrong on our side.",
         escalate="The tenant's data keeps coming, or the number grows by more than ten an hour.",
     ),
     "stuck": Entry(
@@ -57,7 +57,7 @@ CAUSES: Mapping[str, Entry] = {
         see="`surehand dlq list` shows them with operation, attempts and failure code; all others succeed.",
         command="surehand dlq list {handler} --stage {stage}",
         then="Read the failure code and the operation's history (`surehand ledger show OPERATION --stage {stage}`). `crash.poison` means that it "
-        "killed its process three times. Fix the code, deploy, then `surehand dlq redrive {handler} --id ID --execute --stage {stage}`.",
+        "killed its process three times. Fix the code, deploy, then `surehand dlq redrive {handler} --id ID --reason WHY --execute --stage {stage}`.",
         escalate="The same code comes back after the fix, or `crash.poison` appears for more than three operations.",
     ),
     "backlog": Entry(
