@@ -68,6 +68,12 @@ def test_a_malformed_record_in_the_middle_is_put_back_alone() -> None:
         assert told.numbers == ["0", "3"]
 
 
+def test_an_operation_runs_at_the_place_of_its_first_message() -> None:
+    with world(KIOSK) as made, script() as told:
+        assert ids(lanes(made.event(lanes, BATCH[0], BATCH[3], BATCH[0]), None)) == []
+        assert told.numbers == ["0", "3"]
+
+
 def test_a_follower_of_a_message_in_progress_elsewhere_waits() -> None:
     with world(KIOSK) as made, script() as told:
         first = made.event(lanes, BATCH[0])

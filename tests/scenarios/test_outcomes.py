@@ -182,6 +182,12 @@ def test_the_same_operation_twice_in_a_batch_runs_once() -> None:
         assert len(made.operation(plain, TICKET).message_ids) == 2
 
 
+def test_an_operation_remembers_the_version_that_claimed_it() -> None:
+    with world(KIOSK) as made, script():
+        plain(made.event(plain, TICKET), None)
+        assert made.operation(plain, TICKET).version == "test"
+
+
 def test_copies_in_a_batch_share_a_failure() -> None:
     with world(KIOSK) as made, script(raising(Reject("data.bad"))) as told:
         event = made.event(plain, TICKET, TICKET)

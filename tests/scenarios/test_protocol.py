@@ -422,6 +422,21 @@ def test_p8_a_cancel_during_a_run_that_died_takes_effect_at_the_next_delivery() 
         assert made.operation(plain, TICKET).state is State.CANCELED
 
 
+def test_p8_a_cancel_that_was_requested_outlives_the_stamp_of_its_dead_letter() -> None:
+    with world(KIOSK) as made, script() as told:
+        event = made.event(plain, TICKET)
+        crash(made, plain, event)
+        made.clock.advance(-HOUR)
+        existing = made.operation(plain, TICKET)
+        write(made, cancel(existing, act(made), operation_id=existing.id, handler="plain", tenant=None))
+        made.clock.advance(HOUR)
+        write(made, seen_in_dead_letters(made, plain, TICKET, event["Records"][0]["messageId"]))
+        made.clock.advance(HOUR)
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert len(told.runs) == 1
+        assert made.operation(plain, TICKET).state is State.CANCELED
+
+
 def test_a_canceled_operation_is_acknowledged_without_running() -> None:
     with world(KIOSK) as made, script() as told:
         operation_id = plain.identify(TICKET, b"").operation

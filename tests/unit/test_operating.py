@@ -126,13 +126,28 @@ def test_a_release_gives_a_dead_holder_s_operation_back_as_a_suspect(state, mark
         (None, False, "no such operation"),
         (item(State.LEASED, expires_at=NOW), False, "no such operation"),
         (item(State.PENDING), True, "nobody holds it: it is pending"),
-        (item(State.LEASED, lease_until=NOW + SECOND), False, "2026-01-05T12:00:01+00:00"),
+        (item(State.LEASED, lease_until=NOW + 1.5 * SECOND), False, "live until 2026-01-05T12:00:01+00:00;"),
     ],
 )
 def test_what_cannot_be_released_is_said(existing, done, why) -> None:
     said = release(existing, ACT)
     assert isinstance(said, NotDone)
     assert (said.done, why in said.why) == (done, True)
+
+
+def test_a_release_lets_a_cancel_that_was_requested_take_effect() -> None:
+    existing = item(State.LEASED, cancel_requested=True)
+    assert release(existing, ACT) == Write(operation=changed(existing, State.CANCELED), previous=existing)
+
+
+def test_a_dead_letter_keeps_a_cancel_that_was_requested() -> None:
+    existing = item(State.LEASED, cancel_requested=True)
+    write = dead_lettered(existing, ACT, **NAMES, message_ids=["m1"])
+    assert isinstance(write, Write)
+    assert write.operation == replace(changed(existing, State.DEAD_LETTERED), cancel_requested=True)
+    resolved = resolve(write.operation, ACT, applied=False)
+    assert isinstance(resolved, Write)
+    assert resolved.operation.cancel_requested is False
 
 
 @pytest.mark.parametrize("state", [State.PERMANENTLY_FAILED, State.DEAD_LETTERED])

@@ -66,7 +66,8 @@ def cancel(
 def release(existing: Operation | None, act: Act) -> Write | NotDone:
     """Take a lease whose holder is dead, so that the next delivery does not wait. Refuses a live lease (P8).
 
-    The operation stays a suspect: its process died while it was held.
+    The operation stays a suspect: its process died while it was held. A cancel that was requested meanwhile takes
+    effect instead.
     """
     if existing is None or existing.expired_at(act.now):
         return NotDone("the ledger has no such operation")
@@ -75,6 +76,8 @@ def release(existing: Operation | None, act: Act) -> Write | NotDone:
     if existing.leased_at(act.now) and existing.lease_until is not None:
         until = existing.lease_until.isoformat(timespec="seconds")
         return NotDone(f"its lease is live until {until}; two runs would overlap")
+    if existing.cancel_requested:
+        return _changed(existing, act, State.CANCELED)
     suspected = max(existing.marks, SUSPECT)
     marks = suspected + 1 if existing.state is State.PROCESSING else suspected
     return _changed(replace(existing, marks=marks), act, State.PENDING, previous=existing)
@@ -110,7 +113,7 @@ def dead_lettered(
     """Record that a message of the operation was seen in the dead-letter queue (P2).
 
     Leaves `claimed_at` as it is, so that a redrive which is already on its way still counts as one (V4). Ids are
-    remembered, but only those that failed permanently are refused later.
+    remembered, but only those that failed permanently are refused later. A cancel that was requested stays so.
     """
     if existing is None or existing.expired_at(act.now):
         write = _created(existing, act, State.DEAD_LETTERED, operation_id=operation_id, handler=handler, tenant=tenant)
@@ -121,7 +124,8 @@ def dead_lettered(
         return NotDone(f"it is {existing.state}: its message would only be acknowledged", done=True)
     if existing.leased_at(act.now):
         return NotDone("another message of it is being processed now")
-    return _changed(_with_ids(existing, message_ids), act, State.DEAD_LETTERED, previous=existing)
+    write = _changed(_with_ids(existing, message_ids), act, State.DEAD_LETTERED, previous=existing)
+    return replace(write, operation=replace(write.operation, cancel_requested=existing.cancel_requested))
 
 
 def _changed(new: Operation, act: Act, state: State, *, previous: Operation | None = None) -> Write:
