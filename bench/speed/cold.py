@@ -91,7 +91,8 @@ def cold(*, runs: int) -> Iterator[Figure]:
             turns = in_turns(made.measure(*OURS, what), made.measure(*PEER, what), runs=runs)
             yield compared("cold", {"of": what.removesuffix("_ms")}, turns, unit="ms", targets=target)
         for name, (module, attribute) in (("surehand", OURS), ("powertools", PEER)):
-            yield imports(name, made.start(module, attribute, "-X", "importtime").stderr)
+            listed = [imports(name, made.start(module, attribute, "-X", "importtime").stderr) for _ in range(5)]
+            yield min(listed, key=lambda one: float(one.values["total_ms"]))
 
 
 def asset(*, runs: int) -> Iterator[Figure]:
