@@ -13,7 +13,8 @@ from typing import Any
 
 from surehand.errors import UnreadableEvent
 
-#: The attribute that a renewed message carries: `<how often>/<id of the first message>/<milliseconds of this renewal>`.
+#: The attribute that a renewed message carries:
+#: `<how often>/<id of the first message>/<milliseconds of this renewal>/<milliseconds of the first one's sending>`.
 RENEWALS = "surehand-renewals"
 #: SQS has stamped a renewal by then. A later stamp is that of a redrive, which keeps the attribute.
 _STAMPED_WITHIN = timedelta(minutes=1)
@@ -51,12 +52,20 @@ class Delivery:
 
         A renewed message that was redriven since is a new one, and its own origin.
         """
-        _, _, rest = self.attributes.get(RENEWALS, "").partition("/")
-        first, _, stamp = rest.partition("/")
-        renewed_at = _moment(stamp)
-        if not first or renewed_at is None or self.sent_at - renewed_at > _STAMPED_WITHIN:
-            return self.message_id
-        return first
+        return self._first_sending[0]
+
+    @property
+    def first_sent_at(self) -> datetime:
+        """When its origin was sent. A renewal is no sending of its own: whoever sent it did so before (P1)."""
+        return self._first_sending[1]
+
+    @property
+    def _first_sending(self) -> tuple[str, datetime]:
+        _, first, renewed, sent = [*self.attributes.get(RENEWALS, "").split("/", 3), "", "", "", ""][:4]
+        renewed_at, sent_at = _moment(renewed), _moment(sent)
+        if not first or renewed_at is None or sent_at is None or self.sent_at - renewed_at > _STAMPED_WITHIN:
+            return self.message_id, self.sent_at
+        return first, sent_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

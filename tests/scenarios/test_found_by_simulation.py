@@ -37,6 +37,30 @@ def test_a_renewal_of_a_failed_message_is_not_taken_for_a_redrive():
         assert runs == [1, 2]
 
 
+def test_a_renewal_of_an_answered_duplicate_is_not_taken_for_a_redrive():
+    """M1 rejected; M2, sent before that, is answered unrun, so the item does not know it; then M2 is renewed as M3."""
+    runs = []
+
+    def reject(account, ticket, run):
+        runs.append(run)
+        raise Reject("data.no_such_account")
+
+    with stage(plain, reject) as (account, _):
+        began, reads = account.simulation.clock.now(), []
+
+        def one_late_read_fails(crossing):
+            late = account.simulation.clock.now() - began > timedelta(minutes=5)
+            reads.extend([crossing] if late and crossing.kind == "ledger.read" else [])
+            return Fault.REFUSE if crossing.kind == "ledger.read" and len(reads) == 5 else None
+
+        account.simulation.crossings.plan = one_late_read_fails
+        account.sites["plain"].queue.send(plain.payload.dump(TICKET).decode(), delay=timedelta(minutes=10))
+        account.deliver(plain, TICKET)
+        assert account.told.outcomes["renewed"] == 1
+        assert runs == [1]
+        assert len(account.sites["plain"].dead_letters) == 2
+
+
 def test_a_duplicate_that_was_sent_during_the_run_does_not_end_a_hold():
     """The run dies with its effect unknown; the duplicate looks like a redrive (P1) and decides nothing."""
     runs = []

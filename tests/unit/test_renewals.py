@@ -22,6 +22,7 @@ from surehand.worker.renewals import MOST_RENEWALS, WAITING, floor, renew
 from tests.scenarios.kiosk import lanes, plain
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+STAMP = int(NOW.timestamp() * 1000)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
@@ -82,7 +83,7 @@ def renewed(
 
 
 def marked(renewals: int, origin: str = "m0") -> dict[str, Any]:
-    return {RENEWALS: text(f"{renewals}/{origin}/{int(NOW.timestamp() * 1000)}")}
+    return {RENEWALS: text(f"{renewals}/{origin}/{STAMP}/{STAMP - 1000}")}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_the_copy_is_the_message_with_a_mark_of_its_origin() -> None:
                 "n": {"DataType": "Number", "StringValue": "7"},
                 "b": {"DataType": "Binary", "BinaryValue": b"\x00\xff"},
                 "odd": {"DataType": "String"},
-                RENEWALS: {"DataType": "String", "StringValue": f"1/m1/{int(NOW.timestamp() * 1000)}"},
+                RENEWALS: {"DataType": "String", "StringValue": f"1/m1/{STAMP}/{STAMP}"},
             },
         )
     ]
@@ -138,7 +139,7 @@ def test_the_copy_is_the_message_with_a_mark_of_its_origin() -> None:
 
 def test_a_copy_of_a_copy_keeps_the_first_origin_and_counts_on() -> None:
     _, sent = renewed(ending(of=delivery(raw=marked(2)), wait=10 * MINUTE))
-    assert sent[0].attributes[RENEWALS]["StringValue"] == f"3/m0/{int(NOW.timestamp() * 1000)}"
+    assert sent[0].attributes[RENEWALS]["StringValue"] == f"3/m0/{STAMP}/{STAMP - 1000}"
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ class Witness:
                 watched.redriven.add(message.id)
                 self.runs[operation].unknown = False
             if why == "sent" and RENEWALS in message.attributes:
-                _, origin, _ = message.attributes[RENEWALS]["StringValue"].split("/")
+                origin = message.attributes[RENEWALS]["StringValue"].split("/")[1]
                 (watched.redriven if origin in watched.redriven else watched.renewals).add(message.id)
             if why == "sent" and message.group is not None and watched.queue.fifo and operation is not None:
                 lane = watched.lanes[message.group]

@@ -135,7 +135,7 @@ def _wanted(handler: Handler[Any], group: _Group) -> Wanted:
             seen_before=seen,
         )
     candidates = {
-        delivery.message_id: Candidate(delivery.message_id, delivery.sent_at, delivery.origin)
+        delivery.message_id: Candidate(delivery.message_id, delivery.first_sent_at, delivery.origin)
         for delivery in deliveries
         if isinstance(delivery, Delivery)
     }

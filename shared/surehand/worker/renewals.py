@@ -106,7 +106,8 @@ def _copy(delivery: Delivery, wait: timedelta | None, *, now: datetime) -> Outgo
     attributes: dict[str, Mapping[str, Any]] = {
         name: _wire(value) for name, value in delivery.raw_attributes.items() if name != RENEWALS
     }
-    mark = f"{delivery.renewals + 1}/{delivery.origin}/{int(now.timestamp() * 1000)}"
+    stamps = (int(moment.timestamp() * 1000) for moment in (now, delivery.first_sent_at))
+    mark = "/".join(map(str, (delivery.renewals + 1, delivery.origin, *stamps)))
     attributes[RENEWALS] = {"DataType": "String", "StringValue": mark}
     return Outgoing(
         body=delivery.body,
