@@ -54,6 +54,8 @@ class Tally:
     repeated_beyond_faults: int = 0
     effects_under_other_key: int = 0
     broken: Counter[str] = field(default_factory=Counter)
+    #: Waves in which something was not kept; each can be played again alone.
+    broken_seeds: list[int] = field(default_factory=list)
     seconds: float = 0.0
     #: The largest process's resident size.
     peak_mb: int = 0
@@ -85,6 +87,7 @@ class Tally:
             "effects_repeated_without_a_fault": self.repeated_beyond_faults,
             "effects_under_other_key": self.effects_under_other_key,
             "broken_promises": dict(self.broken),
+            "broken_seeds": self.broken_seeds,
             "seconds": round(self.seconds, 1),
             "peak_mb": self.peak_mb,
         }
@@ -107,6 +110,8 @@ def wave(count: int, seed: int) -> Tally:
     tally = Tally()
     with simulate(HANDLERS, seed=seed, faults=RATES) as account:
         _wave(account, count, Random(seed), tally)
+    if not tally.kept:
+        tally.broken_seeds.append(seed)
     tally.peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return tally
 
