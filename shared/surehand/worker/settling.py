@@ -38,10 +38,13 @@ _STANDINGS = {
     Standing.CANCELED: Outcome.CANCELED,
     Standing.IN_PROGRESS: Outcome.IN_PROGRESS,
     Standing.DEFERRED: Outcome.DEFERRED,
-    Standing.KEY_CONFLICT: Outcome.KEY_CONFLICT,
     Standing.FAST_FORWARDED: Outcome.FAST_FORWARDED,
     Standing.UNAVAILABLE: Outcome.UNCLAIMED,
 }
+
+
+#: What tells of a run that was cut short although no attempt ends by it. Others only carry its code on.
+_OF_A_RUN = frozenset({Outcome.CONTINUED, Outcome.HELD, Outcome.SUCCEEDED})
 
 
 class Settling:
@@ -159,7 +162,8 @@ class Settling:
         wait = self._wait(conclusion.outcome, conclusion.wait)
         if self._ticks is not None:
             self._ticks.ended(operation, now=self._ports.clock.now())
-        interrupted = conclusion.code is not None and conclusion.code.startswith("effect.")
+        told = conclusion.attempted or conclusion.outcome in _OF_A_RUN
+        interrupted = told and (conclusion.code or "").startswith("effect.")
         for one in step.all:
             copied = one is not step.message
             outcome = conclusion.outcome
@@ -173,7 +177,7 @@ class Settling:
                 wait=wait,
                 code=conclusion.code,
                 detail=conclusion.note,
-                phase="run" if conclusion.attempted else _phase(one),
+                phase="run" if conclusion.attempted or duration is not None else _phase(one),
                 attempt=operation.attempts if conclusion.attempted and not copied else None,
                 interrupted=interrupted and not copied,
                 duration=None if copied else duration,
