@@ -294,10 +294,10 @@ def test_a_handler_that_cannot_be_stopped_is_told_so_and_waits_for_its_own_lease
     with world(KIOSK) as made, script(lambda ticket, job: ticket.number == "0" and go_on.wait(20)):
         try:
             abreast(made.event(abreast, *(Ticket(number=number) for number in "001")), Context(4_050))
+            wait = made.operation(abreast, Ticket(number="0")).lease_until - made.clock.now()
+            common = {"outcome": Outcome.STILL_RUNNING, "phase": "run", "code": "effect.timeout", "interrupted": True,
+                      "wait": wait}  # fmt: skip
+            told(made.teller.endings[0], **common)
+            told(made.teller.endings[1], **common, copied=True)
         finally:
             go_on.set()
-        wait = made.operation(abreast, Ticket(number="0")).lease_until - made.clock.now()
-        common = {"outcome": Outcome.STILL_RUNNING, "phase": "run", "code": "effect.timeout", "interrupted": True,
-                  "wait": wait}  # fmt: skip
-        told(made.teller.endings[0], **common)
-        told(made.teller.endings[1], **common, copied=True)
