@@ -15,6 +15,7 @@ from surehand.ledger import NotWritten, Unavailable
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import world
+from surehand.worker.conclusion import SoftDeadline
 from surehand.worker.endings import Ending
 from tests.scenarios.kiosk import KIOSK, Ticket, abreast, careful, ids, lanes, plain, script
 from tests.scenarios.test_protocol import NoTime, crash, redeliver
@@ -128,6 +129,19 @@ def test_a_hold_after_a_run_that_died_tells_of_its_interruption() -> None:
         (ending,) = made.teller.endings
         told(
             ending, outcome=Outcome.HELD, phase="claim", code="effect.unknown", interrupted=True, wait=ending.wait,
+        )  # fmt: skip
+
+
+def test_an_interruption_behind_a_moved_cursor_is_told_though_the_run_goes_on() -> None:
+    def late(ticket, job):
+        job.save_cursor(7)
+        raise SoftDeadline
+
+    with world(KIOSK) as made, script(late):
+        plain(made.event(plain, TICKET), None)
+        told(
+            made.teller.endings[0], outcome=Outcome.CONTINUED, phase="run", code="effect.timeout", detail="continued",
+            wait=timedelta(0), duration=timedelta(0), interrupted=True,
         )  # fmt: skip
 
 

@@ -152,6 +152,7 @@ def test_after_a_run_that_died_the_provider_is_asked_before_the_next_one(answer,
         crash(made, asking, event)
         asking(redeliver(event), None)
         assert (len(ASKED.runs), ASKED.times) == (runs, 1)
+        assert made.teller.endings[0].interrupted is (answer in (True, None))
 
 
 def test_a_run_that_died_was_no_attempt_so_a_single_one_is_left() -> None:
