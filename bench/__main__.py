@@ -21,7 +21,7 @@ from bench.speed.growth import growth
 from bench.speed.kinds import kinds
 from bench.speed.latency import latency
 from bench.speed.memory import memory
-from bench.speed.profile import profile
+from bench.speed.profile import profile, timeline
 from bench.speed.units import units
 from bench.versus import page, table
 
@@ -32,6 +32,7 @@ SPEED: Mapping[str, Measurement] = {
     "cold": cold,
     "asset": asset,
     "profile": profile,
+    "timeline": timeline,
     "units": units,
     "kinds": kinds,
     "memory": memory,

@@ -48,6 +48,7 @@ def _sections(figures: Sequence[Figure]) -> Iterator[str]:
     yield _compared("Cold start", "ms from nothing to the first response, fresh interpreter", figures, "cold", "ms")
     yield _compared("Real engines", "ms for a batch of fresh messages, over loopback", figures, "engine", "ms")
     for name, title in (
+        ("timeline", "One batch of ten at 5 ms, from event to answer"),
         ("profile", "Profile of the hot path (shares of own time)"),
         ("imports", "What a cold start imports (`-X importtime`, ms of own time)"),
         ("units", "What a message consumes"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -38,11 +39,16 @@ class Responder:
     def __init__(self, *, round_trip: timedelta = timedelta(0), account: bool = False) -> None:
         self.tables = Tables(account=account)
         self.cpu = 0.0
-        #: What each took in the end, in seconds: a busy machine wakes late.
-        self.round_trips: list[float] = []
+        #: When each request came in and its answer went out, in `perf_counter`'s seconds.
+        self.moments: list[tuple[float, float]] = []
         self._round_trip = round_trip.total_seconds()
         self._account = account
         self._lock = threading.Lock()
+
+    @property
+    def round_trip(self) -> float:
+        """Return the median of what a round trip took in the end, in seconds: a busy machine wakes late."""
+        return statistics.median(ended - began for began, ended in self.moments)
 
     def attach(self, client: Any) -> None:
         """Answer this client's requests from now on."""
@@ -60,7 +66,7 @@ class Responder:
         left = self._round_trip - (time.perf_counter() - began)
         if left > 0:
             time.sleep(left)
-        self.round_trips.append(time.perf_counter() - began)
+        self.moments.append((began, time.perf_counter()))
         return answer
 
     def _call(self, target: str, request: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]]:
