@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from surehand import variables
 from surehand.declare import derived
 from surehand.errors import ConfigurationError
 
@@ -116,8 +117,7 @@ def sweep(event: Any, context: Any = None) -> dict[str, Any]:
     dynamodb, table = clients.client("dynamodb", PATIENT), _required(derived.TABLE)
     sweeping = Sweep(dynamodb, table, clock=SystemClock(), wait=lambda length: time.sleep(length.total_seconds()))
     report = sweeping.run(task, until=until)
-    service = os.environ.get(derived.SERVICE, "surehand")
-    for line in lines(report, task, service=service, version=_version(), now=now()):
+    for line in lines(report, task, service=_service(), stage=_stage(), version=_version(), now=now()):
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
     return summary(report, now=now())
@@ -186,7 +186,7 @@ def _build() -> Ports:
         queues=_queues(),
         clock=SystemClock(),
         random=Random(),
-        teller=CloudWatchTeller(service=os.environ.get(derived.SERVICE, "surehand"), version=version),
+        teller=CloudWatchTeller(service=_service(), stage=_stage(), version=version),
         loop=EventLoop(),
         retention=_retention(),
         version=version,
@@ -197,6 +197,14 @@ def _build() -> Ports:
 
 def _version() -> str:
     return os.environ.get(derived.VERSION) or os.environ.get("AWS_LAMBDA_FUNCTION_VERSION") or "local"
+
+
+def _service() -> str:
+    return os.environ.get(derived.SERVICE, variables.UNNAMED_SERVICE)
+
+
+def _stage() -> str:
+    return os.environ.get(derived.STAGE, variables.UNNAMED_STAGE)
 
 
 def _fetch() -> Any:
@@ -263,6 +271,8 @@ def _left(context: Any, timeout: timedelta) -> timedelta:
 
 _WHERE = ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION")
 _READ = (
+    derived.SERVICE,
+    derived.STAGE,
     derived.TABLE,
     derived.WRITES,
     derived.VERSION,

@@ -65,7 +65,8 @@ def _build() -> Ingress:
         store=S3Bodies(clients.Later(lambda: clients.client("s3", patient)), _required(variables.BODIES)),
         queue=SQSQueue(clients.client("sqs", impatient(limits, attempts=1)), attempts=limits.attempts),
         clock=_now,
-        service=os.environ.get(variables.SERVICE, "surehand"),
+        service=os.environ.get(variables.SERVICE, variables.UNNAMED_SERVICE),
+        stage=os.environ.get(variables.STAGE, variables.UNNAMED_STAGE),
         version=os.environ.get(variables.VERSION) or os.environ.get("AWS_LAMBDA_FUNCTION_VERSION") or "local",
     )
 

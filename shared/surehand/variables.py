@@ -1,4 +1,5 @@
-"""The environment variables of a deployed function: a public, versioned contract (`docs/adopting.md`).
+"""The environment variables of a deployed function, and the name of its metrics: a public, versioned contract
+(`docs/adopting.md`).
 
 Standing apart from the declarations, so that the ingress of webhooks can read them without importing any.
 """
@@ -25,7 +26,21 @@ SOURCES = "SUREHAND_WEBHOOK_SOURCES"
 #: On the ingress and on webhook handlers: the bucket of bodies that do not fit into a message.
 BODIES = "SUREHAND_WEBHOOK_BODIES"
 
+#: The namespace of all metrics.
+NAMESPACE = "surehand"
+#: What stands for a service or a stage whose variable is not set, in log lines and metrics.
+UNNAMED_SERVICE, UNNAMED_STAGE = "surehand", "local"
+
 
 def queue_variable(name: str) -> str:
     """Return the variable that holds the URL of the queue of the handler called *name*."""
     return QUEUE + name.upper().replace("-", "_")
+
+
+def metrics_of(service: str, stage: str, handler: str) -> str:
+    """Return the value of the one dimension of a handler's metrics: `{service}-{stage}-{handler}`.
+
+    The namespace is one for the whole account and Region, so a bare name would add up two stages. Whatever writes a
+    metric and whatever reads one asks here.
+    """
+    return f"{service}-{stage}-{handler}"

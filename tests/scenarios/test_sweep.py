@@ -316,7 +316,7 @@ class TestBounds:
 
 
 def told(report: Report, now: datetime = NOW + timedelta(days=1)) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in lines(report, TASK, service="kiosk", version="v7", now=now)]
+    return [json.loads(line) for line in lines(report, TASK, service="kiosk", stage="test", version="v7", now=now)]
 
 
 def events(report: Report, event: str) -> list[dict[str, Any]]:
@@ -353,7 +353,8 @@ class TestTelling:
     def test_each_handler_has_its_gauge_and_a_healthy_one_has_0(self, place: Place) -> None:
         place.put(leased("1"), leased("2"), leased("3", handler="tenants"))
         gauges = {line["handler"]: line["StuckStates"] for line in told(place.sweep()) if "_aws" in line}
-        assert gauges == {**dict.fromkeys((one.name for one in KIOSK.handlers), 0), "plain": 2, "tenants": 1}
+        healthy = dict.fromkeys((f"kiosk-test-{one.name}" for one in KIOSK.handlers), 0)
+        assert gauges == {**healthy, "kiosk-test-plain": 2, "kiosk-test-tenants": 1}
 
     def test_the_gauge_is_the_metric_that_the_alarm_reads(self, place: Place) -> None:
         (record, *_) = [line for line in told(place.sweep()) if "_aws" in line]
@@ -398,6 +399,8 @@ class TestEntry:
         said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert (answer["stuck"], answer["pages"]) == (1, 1)
         assert [line["operation"] for line in said if line.get("event") == "stuck"] == [leased("1").id]
+        gauges = {line["handler"] for line in said if "_aws" in line}
+        assert gauges == {f"kiosk-test-{one.name}" for one in KIOSK.handlers}
 
     @pytest.mark.parametrize("event", [None, {}, {"megabytes": 1}, {"handlers": {"a": [1]}, "megabytes": 1}, []])
     def test_an_event_that_is_not_the_schedules_is_refused_with_an_example(self, event: Any, place: Place) -> None:

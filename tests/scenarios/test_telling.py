@@ -43,7 +43,8 @@ class Told:
 def told_by(handler) -> tuple[Told, AbstractContextManager[None]]:
     told = Told()
     ports = replace(
-        entrypoint.ports_of(handler), teller=CloudWatchTeller(service="kiosk", version="v7", stream=told.stream)
+        entrypoint.ports_of(handler),
+        teller=CloudWatchTeller(service="kiosk", stage="test", version="v7", stream=told.stream),
     )
     return told, entrypoint.bound(ports)
 
@@ -122,6 +123,7 @@ def test_an_outcome_is_counted_in_its_class_and_in_no_other(act, counters) -> No
         (metrics,) = told.metrics
         directive = metrics["_aws"]["CloudWatchMetrics"][0]
         assert directive["Dimensions"] == [["handler"]]
+        assert metrics["handler"] == "kiosk-test-plain"
         assert directive["Namespace"] == "surehand"
         counted = {one["Name"]: metrics[one["Name"]] for one in directive["Metrics"] if one["Unit"] == "Count"}
         assert {name: value for name, value in counted.items() if value} == counters

@@ -19,7 +19,7 @@ NAMES = ("ScheduleRan", "ScheduleFinished", "ScheduleSkipped", "TickLag")
 
 def told(made, handler=often):
     """Return what the schedule's metrics say of the deliveries so far, and forget them."""
-    (record,) = metrics(handler, made.teller.endings, made.clock.now())
+    (record,) = metrics(handler, made.teller.endings, made.clock.now(), dimension="clockwork-test-often")
     made.teller.endings.clear()
     return {name: record[name] for name in NAMES if name in record}
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from surehand.variables import NAMESPACE
+
 from .assembly import Assembly, once
 from .shapes import dig, listed, whole
 from .template import Resource, Unknown
 
 ALARM = "AWS::CloudWatch::Alarm"
 COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
-NAMESPACE = "surehand"
 _CHILD = re.compile(r"(?:ALARM|OK|INSUFFICIENT_DATA)\(\s*\"?([^\")]+)\"?\s*\)")
 
 

@@ -8,7 +8,9 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from .subject import NAMESPACE, Subject
+from surehand.variables import NAMESPACE
+
+from .subject import Subject
 from .ticks import Ticking
 
 _MINUTE = Duration.minutes(1)

@@ -8,12 +8,19 @@ from datetime import timedelta
 from typing import Any
 
 from surehand import Handler
-from surehand.declare import dead_letter_queue_name, derived, max_receive_count, physical_name, queue_name
+from surehand.declare import (
+    dead_letter_queue_name,
+    derived,
+    max_receive_count,
+    metrics_of,
+    physical_name,
+    queue_name,
+)
+from surehand.variables import NAMESPACE
 
 from .signal import Insight, Metric
 from .traffic import Rhythm, Traffic, rhythm
 
-NAMESPACE = "surehand"
 INSIGHTS_ARRIVE = 180
 """Seconds by which a Contributor Insights metric may be later than the metrics of the same minute."""
 
@@ -87,7 +94,12 @@ class Subject:
     @property
     def dimensions(self) -> dict[str, str]:
         """The one dimension of the metrics that the run time writes for the handler."""
-        return {"handler": self.handler.name}
+        return {"handler": metrics_of(self.service, self.stage, self.handler.name)}
+
+    @property
+    def source_dimensions(self) -> dict[str, str]:
+        """The one dimension of the metrics that the ingress writes for the handler, a webhook source."""
+        return {"source": metrics_of(self.service, self.stage, self.handler.name)}
 
     def own(self, id: str, name: str, *, stat: str = "Sum", period: int | None = None) -> Metric:
         """A metric that the run time writes."""

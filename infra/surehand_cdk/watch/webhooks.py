@@ -1,11 +1,13 @@
-"""Signals of a webhook source, from what the ingress writes (dimension ``source``, the handler's name)."""
+"""Signals of a webhook source, from what the ingress writes (dimension ``source``)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from surehand.variables import NAMESPACE
+
 from .signal import Metric, Signal
-from .subject import NAMESPACE, Subject
+from .subject import Subject
 
 INGRESS = "webhooks"
 """The ingress's place in its function's name."""
@@ -65,4 +67,4 @@ def _of_ingress(function: str, name: str, stat: str) -> Metric:
 
 
 def _of_source(subject: Subject, id: str, name: str, period: int) -> Metric:
-    return Metric(id, NAMESPACE, name, {"source": subject.handler.name}, "Sum", period)
+    return Metric(id, NAMESPACE, name, subject.source_dimensions, "Sum", period)

@@ -25,6 +25,7 @@ from surehand.declare import (
     lambda_handler,
     ledger_retention,
     max_receive_count,
+    metrics_of,
     physical_name,
     queue_name,
     queue_variable,
@@ -34,6 +35,7 @@ from surehand.declare import (
 )
 from surehand.declare.limits import LEASE_MARGIN, TICK_RETRIES
 from surehand.declare.sweeping import EVERY, MEMORY, POSITION, TIMEOUT, Task, function_name
+from surehand.variables import NAMESPACE
 from surehand_cli.inventory.permissions import Statement, bodies_of, handler_statements, sweep_statements
 
 #: What the function's `Runtime` and `Architectures` are in our own constructs.
@@ -117,6 +119,10 @@ def _handler(service: Service, stage: str, handler: Handler[Any]) -> dict[str, A
             "max_concurrency": options.max_concurrency,
             "function_response_types": ["ReportBatchItemFailures"],
             "metrics": ["EventCount"],
+        },
+        "metrics": {
+            "namespace": NAMESPACE,
+            "dimensions": {"handler": metrics_of(service.name, stage, handler.name)},
         },
         "policy": [statement.to_json() for statement in handler_statements(service, stage, handler)],
     }

@@ -76,6 +76,7 @@ class Ingress:
     queue: QueuePort
     clock: Callable[[], datetime]
     service: str
+    stage: str
     version: str
     stream: TextIO | None = None
 
@@ -87,6 +88,7 @@ class Ingress:
         told = lines(
             outcome,
             service=self.service,
+            stage=self.stage,
             version=self.version,
             now=now,
             seconds=perf_counter() - began,

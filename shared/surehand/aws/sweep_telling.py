@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from surehand.aws.sweep import Report
-from surehand.aws.telling import NAMESPACE
+from surehand.declare import metrics_of
 from surehand.declare.sweeping import Task
 from surehand.ledger.stuck import Stuck
+from surehand.variables import NAMESPACE
 
 #: The gauge. 0 is told too: a handler without a value has no sweep any more.
 GAUGE = "StuckStates"
@@ -23,7 +24,7 @@ MOST_LINES = 100
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-def lines(report: Report, task: Task, *, service: str, version: str, now: datetime) -> Iterator[str]:
+def lines(report: Report, task: Task, *, service: str, stage: str, version: str, now: datetime) -> Iterator[str]:
     """Yield what one run tells, line by line."""
     common = {"timestamp": now.isoformat(timespec="milliseconds"), "service": service}
     oldest_first = sorted(report.stuck.values(), key=lambda one: one.since)
@@ -32,7 +33,7 @@ def lines(report: Report, task: Task, *, service: str, version: str, now: dateti
     for operation_id in report.unreadable[:MOST_LINES]:
         yield _line({**common, "level": "ERROR", "event": "unreadable", "operation": operation_id})
     for handler, count in report.by_handler(task).items():
-        yield _line(_gauge(handler, count, now))
+        yield _line(_gauge(metrics_of(service, stage, handler), count, now))
     yield _line({**common, "version": version, **summary(report, now=now)})
 
 
@@ -75,7 +76,7 @@ def _line(fields: dict[str, Any]) -> str:
     return _encode({name: value for name, value in fields.items() if value is not None})
 
 
-def _gauge(handler: str, count: int, now: datetime) -> dict[str, Any]:
+def _gauge(named: str, count: int, now: datetime) -> dict[str, Any]:
     directive = {
         "Namespace": NAMESPACE,
         "Dimensions": [["handler"]],
@@ -83,6 +84,6 @@ def _gauge(handler: str, count: int, now: datetime) -> dict[str, Any]:
     }
     return {
         "_aws": {"Timestamp": int(now.timestamp() * 1000), "CloudWatchMetrics": [directive]},
-        "handler": handler,
+        "handler": named,
         GAUGE: count,
     }

@@ -1,7 +1,8 @@
 """Phase tell, as CloudWatch reads it: one JSON line per delivery, and one EMF record per batch.
 
 Both go to standard output, which Lambda's log group collects. No payload value is in either: a line carries names, ids,
-codes, counts and lengths. The metrics have a single dimension, `handler`; tenants are log fields, never a dimension.
+codes, counts and lengths. The metrics have a single dimension, `handler`, with the service and the stage in its value;
+tenants are log fields, never a dimension.
 
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
@@ -17,13 +18,13 @@ from typing import Any, TextIO
 
 from surehand.aws.tick_metrics import tick_counters, tick_lag
 from surehand.codes import failure_class
-from surehand.declare import Handler, max_receive_count
+from surehand.declare import Handler, max_receive_count, metrics_of
 from surehand.delivery import Delivery
 from surehand.outcomes import OUTCOMES, Outcome
 from surehand.states import State
+from surehand.variables import NAMESPACE
 from surehand.worker.endings import Ending
 
-NAMESPACE = "surehand"
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _MILLISECOND = timedelta(milliseconds=1)
 #: EMF: values in one metric of one record.
@@ -46,17 +47,19 @@ _FAILURES = frozenset({
 
 
 class CloudWatchTeller:
-    """Tells to a text stream, standard output by default."""
+    """Tells to a text stream, standard output by default. *service* and *stage* name the metrics, see `metrics_of`."""
 
-    def __init__(self, *, service: str, version: str, stream: TextIO | None = None) -> None:
+    def __init__(self, *, service: str, stage: str, version: str, stream: TextIO | None = None) -> None:
         self._service = service
+        self._stage = stage
         self._version = version
         self._stream = stream
 
     def tell(self, handler: Handler[Any], endings: Sequence[Ending], *, now: datetime) -> None:
         """See `Teller.tell`."""
         lines = [_encode(self._line(handler, ending, now)) for ending in endings]
-        lines += [_encode(record) for record in metrics(handler, endings, now)]
+        dimension = metrics_of(self._service, self._stage, handler.name)
+        lines += [_encode(record) for record in metrics(handler, endings, now, dimension=dimension)]
         stream = self._stream or sys.stdout
         stream.write("".join(f"{line}\n" for line in lines))
         stream.flush()
@@ -94,8 +97,13 @@ class CloudWatchTeller:
         return {name: value for name, value in line.items() if value is not None}
 
 
-def metrics(handler: Handler[Any], endings: Sequence[Ending], now: datetime) -> Iterator[dict[str, Any]]:
-    """Yield the EMF records of a batch: one, or more where a metric has over 100 values."""
+def metrics(
+    handler: Handler[Any], endings: Sequence[Ending], now: datetime, *, dimension: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the EMF records of a batch: one, or more where a metric has over 100 values.
+
+    *dimension* is the value of their one dimension.
+    """
     counts: dict[str, int] = dict.fromkeys(("Attempts", "Succeeded", *_CLASS_METRICS.values()), 0)
     values: dict[str, list[float]] = defaultdict(list)
     for ending in endings:
@@ -108,18 +116,18 @@ def metrics(handler: Handler[Any], endings: Sequence[Ending], now: datetime) -> 
     most = max((len(listed) for listed in values.values()), default=0)
     for start in range(0, max(most, 1 if endings else 0), _MOST_VALUES):
         part = {name: listed[start : start + _MOST_VALUES] for name, listed in values.items()}
-        yield _record(handler, counts if start == 0 else {}, {name: some for name, some in part.items() if some}, now)
+        yield _record(dimension, counts if start == 0 else {}, {name: some for name, some in part.items() if some}, now)
 
 
 def _record(
-    handler: Handler[Any], counts: Mapping[str, int], values: Mapping[str, list[float]], now: datetime
+    dimension: str, counts: Mapping[str, int], values: Mapping[str, list[float]], now: datetime
 ) -> dict[str, Any]:
     named = [{"Name": name, "Unit": "Count"} for name in counts]
     named += [{"Name": name, "Unit": "Seconds"} for name in values]
     directive = {"Namespace": NAMESPACE, "Dimensions": [["handler"]], "Metrics": named}
     return {
         "_aws": {"Timestamp": int(now.timestamp() * 1000), "CloudWatchMetrics": [directive]},
-        "handler": handler.name,
+        "handler": dimension,
         **counts,
         **values,
     }

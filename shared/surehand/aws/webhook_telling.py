@@ -1,7 +1,8 @@
 """What became of one webhook request, as CloudWatch reads it: a JSON line and an EMF record.
 
 No value of the request is in either, but for the event's id and type, by which an operator finds it again. The metrics
-have one dimension, `source`, which is one of the declared names: a stranger cannot make up new ones.
+have one dimension, `source`, with the service and the stage in its value. Its name is one of the declared ones: a
+stranger cannot make up new ones.
 
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
@@ -15,11 +16,11 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from surehand.variables import NAMESPACE, metrics_of
 from surehand.webhooks.keys import SecretUnusable
 from surehand.webhooks.outcome import Kind, Outcome
 
-NAMESPACE = "surehand"
-#: The dimension of requests that belong to no declared source.
+#: Stands for the name in the dimension of requests that belong to no declared source.
 UNKNOWN = "(unknown)"
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _UNITS = {
@@ -33,7 +34,14 @@ _LEVELS = {Kind.FAILED: "ERROR", Kind.REJECTED: "WARNING", Kind.PAUSED: "WARNING
 
 
 def lines(
-    outcome: Outcome, *, service: str, version: str, now: datetime, seconds: float, spent: Mapping[str, float]
+    outcome: Outcome,
+    *,
+    service: str,
+    stage: str,
+    version: str,
+    now: datetime,
+    seconds: float,
+    spent: Mapping[str, float],
 ) -> Iterator[str]:
     """Yield the lines of one request. *seconds* is how long it took, *spent* how much of that it waited for AWS."""
     waited = sum(spent.values())
@@ -65,7 +73,7 @@ def lines(
                     }
                 ],
             },
-            "source": outcome.source or UNKNOWN,
+            "source": metrics_of(service, stage, outcome.source or UNKNOWN),
             **values,
         }
     )

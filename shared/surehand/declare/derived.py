@@ -20,6 +20,7 @@ SERVICE, STAGE, HANDLER, VERSION = variables.SERVICE, variables.STAGE, variables
 TABLE, WRITES, LEDGER_RETENTION = variables.TABLE, variables.WRITES, variables.LEDGER_RETENTION
 QUEUE, queue_variable = variables.QUEUE, variables.queue_variable
 SOURCES, BODIES = variables.SOURCES, variables.BODIES
+metrics_of = variables.metrics_of
 
 #: The ledger's key attributes, TTL attribute and sparse index.
 TABLE_KEYS = ("id", "part")

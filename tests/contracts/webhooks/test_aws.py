@@ -218,6 +218,7 @@ def telling(request: HttpRequest, *, failing: Exception | None = None) -> tuple[
         queue=SQSQueue(Away(), attempts=1),
         clock=lambda: NOW,
         service="shop",
+        stage="dev",
         version="v1",
         stream=stream,
     )
@@ -248,7 +249,7 @@ def test_what_was_stored_is_told_with_its_ids_and_how_long_it_took():
         "event": "webhook", "service": "shop", "source": "stripe", "outcome": "stored", "status": 200,
         "request_id": "r-1", "event_id": "evt_1", "event_type": "invoice.paid", "level": "INFO",
     }.items() <= line.items()  # fmt: skip
-    assert metrics["source"] == "stripe"
+    assert metrics["source"] == "shop-dev-stripe"
     assert {"Received", "Accepted", "EnqueueLatency", "VerifyLatency", "PayloadBytes"} <= metrics.keys()
     named = {one["Name"]: one["Unit"] for one in metrics["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
     assert named["Received"] == "Count"

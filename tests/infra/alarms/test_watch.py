@@ -164,12 +164,12 @@ def own_metrics(synthesis: Synthesis) -> set[tuple[str, str]]:
 
 def test_the_alarms_read_the_namespace_and_dimension_that_the_run_time_writes(watch: Synthesis):
     now = datetime(2026, 11, 29, tzinfo=UTC)
-    record = telling._record(busy, {"Attempts": 1}, {}, now)
+    record = telling._record("shop-dev-busy", {"Attempts": 1}, {}, now)
     (directive,) = record["_aws"]["CloudWatchMetrics"]
 
     assert directive["Namespace"] == "surehand"
     assert directive["Dimensions"] == [["handler"]]
-    assert record["handler"] == "busy"
+    assert record["handler"] == Subject.of(busy, service="shop", stage="dev", mapping="m", traffic=Traffic()).name
     assert {dimension for _, dimension in own_metrics(watch)} == {"handler"}
 
 
@@ -183,7 +183,7 @@ def test_every_metric_that_the_alarms_read_is_one_that_the_run_time_writes(watch
 
 
 def test_the_insight_rule_reads_the_fields_of_a_delivery_line(watch: Synthesis):
-    line = telling.CloudWatchTeller(service="shop", version="1")._line.__code__.co_consts
+    line = telling.CloudWatchTeller(service="shop", stage="dev", version="1")._line.__code__.co_consts
     fields = {name for constant in line if isinstance(constant, tuple) for name in constant if isinstance(name, str)}
     fields |= {constant for constant in line if isinstance(constant, str)}
     rules = of_watch(watch, "AWS::CloudWatch::InsightRule")

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pydantic import BaseModel
 
 from surehand import Handler, Service, queue
-from surehand.declare import Tick, schedule
+from surehand.declare import Tick, metrics_of, schedule
 from surehand_cdk.watch import Traffic
 from tests.infra.alarms.incidents import Watched
 from tests.infra.alarms.workload import Names
@@ -46,7 +46,8 @@ TRAFFIC: dict[Handler, Traffic] = {busy: Traffic(30), quiet: Traffic(4), rare: T
 
 def _watched(kind: str, per_minute: float, *, before: int, after: int, every: int | None = None) -> Watched:
     stem = f"shop-dev-{kind}"
-    names = Names(kind, stem, stem, f"{stem}-dlq", f"{stem}-failures", "shop-dev-ledger", "shop-dev")
+    own = metrics_of("shop", "dev", kind)
+    names = Names(own, stem, stem, f"{stem}-dlq", f"{stem}-failures", "shop-dev-ledger", "shop-dev")
     return Watched(kind, names, per_minute, before, after, every=every)
 
 

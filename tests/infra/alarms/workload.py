@@ -40,7 +40,7 @@ class Message:
 class Names:
     """What the handler's metrics are called."""
 
-    handler: str
+    metrics: str
     function: str
     queue: str
     dead_letters: str
@@ -116,7 +116,7 @@ class Run:
         self.counts[key] = self.counts.get(key, 0) + value
 
     def _own(self, name: str, value: float = 1) -> None:
-        self._count("surehand", name, self.names.handler, value)
+        self._count("surehand", name, self.names.metrics, value)
 
     def _function(self, name: str, value: float = 1) -> None:
         self._count("AWS/Lambda", name, self.names.function, value)
@@ -232,7 +232,7 @@ class Run:
             Key("AWS/DynamoDB", "WriteThrottleEvents", self.names.table): 20 if world.throttled else 0,
         }
         if at % 5 == 4:
-            sampled[Key("surehand", "StuckStates", self.names.handler)] = world.stuck
+            sampled[Key("surehand", "StuckStates", self.names.metrics)] = world.stuck
         for key, value in sampled.items():
             self.recorded.put(at, key, value)
         if self.every is not None and at % self.every == 0:
@@ -243,7 +243,7 @@ class Run:
             self.recorded.put(at, Key("AWS/Scheduler", "InvocationDroppedCount", self.names.group), 1)
         elif world.ticks:
             for name, value in (("ScheduleRan", 1), ("ScheduleFinished", 1), ("TickLag", 3)):
-                self.recorded.put(at, Key("surehand", name, self.names.handler), value)
+                self.recorded.put(at, Key("surehand", name, self.names.metrics), value)
 
 
 def _poisson(mean: float, chance: random.Random) -> int:
