@@ -97,6 +97,18 @@ def test_a_redrive_of_a_held_operation_runs_it_again():
         assert list(outside.effects.values()) == [1]
 
 
+def test_a_message_that_a_producer_sends_after_the_hold_ends_it_as_a_redrive_does():
+    """P1 cannot tell the two apart: a new id, sent after the claim of the attempt whose effect is unknown."""
+    with stage(careful, nothing) as (account, outside):
+        account.simulation.crossings.plan = lambda crossing: Fault.KILL_BEFORE if crossing.kind == "effect" else None
+        account.deliver(careful, TICKET)
+        assert account.operation(careful, TICKET).code == "effect.unknown"
+        account.simulation.crossings.plan = None
+        account.deliver(careful, TICKET)
+        assert account.operation(careful, TICKET).state is State.SUCCEEDED
+        assert list(outside.effects.values()) == [1]
+
+
 def test_a_claim_whose_answer_was_lost_does_not_make_an_unknown_effect_forgotten():
     """The run dies; the next claim is written and its answer lost; the one after it still knows."""
     runs, claims = [], []
