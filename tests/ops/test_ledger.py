@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from surehand import Handler, Reject, Unknown
-from surehand.ledger import Candidate, Claimed, Lease, Operation, Wanted, claim
+from surehand.ledger import Candidate, Claimed, Lease, Operation, Wanted, claim, slots
 from surehand.states import State
 from surehand.testing import World
 from tests.ops.conftest import Surehand
@@ -122,6 +122,18 @@ def test_pages_of_a_list_hold_every_operation_once(depot: World, surehand: Sureh
             break
         after = ("--after", said.err.split("--after ")[1].strip())
     assert sorted(listed) == sorted(failed)
+
+
+def test_what_only_names_an_operation_is_not_listed_as_one_and_says_so(depot: World, surehand: Surehand) -> None:
+    operation = leased(depot, ago=timedelta(0))
+    (holder,) = depot.ledger.read([operation]).values()
+    now, slot = depot.clock.now(), '["parcels",null,["!id","d-1"]]'
+    taken = slots.take(None, slot, holder, until=now, now=now, retention=timedelta(days=1))
+    depot.ledger.write([taken], now=now)
+
+    listed = surehand("ledger", "list", "--state", "leased", "--json").lines
+    assert [line["operation"] for line in listed] == [operation]
+    assert f"it names the operation {operation}" in surehand("ledger", "show", slot).out
 
 
 def test_a_moment_without_a_zone_is_refused_with_the_right_form(depot: World, surehand: Surehand) -> None:

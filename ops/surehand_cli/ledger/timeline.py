@@ -82,6 +82,8 @@ def standing(operation: Operation, now: datetime) -> str:
     """Say in one sentence how the operation stands and what may come next."""
     if operation.expired_at(now):
         return "Forgotten: its record has expired, so it counts as unknown."
+    if operation.is_slot:
+        return f"No piece of work: it names the operation {operation.owner}."
     if operation.leased_at(now):
         canceling = " A cancel is requested and takes effect when it ends." if operation.cancel_requested else ""
         return f"Running, or about to: leased until {_clock(operation.lease_until)}.{canceling}"

@@ -33,10 +33,11 @@ class Wish:
         return self.handler is not None and (self.state is None or self.state in ATTENTION)
 
     def fits(self, operation: Operation) -> bool:
-        """Tell whether an operation is among those meant. A code ending in `.*` means a class of codes."""
+        """Tell whether an operation is among those meant; a slot never is. A code ending in `.*` means a class."""
         changed = operation.history[-1].at if operation.history else operation.claimed_at
         return (
-            (self.handler is None or operation.handler == self.handler)
+            not operation.is_slot
+            and (self.handler is None or operation.handler == self.handler)
             and (self.state is None or operation.state is self.state)
             and (self.tenant is None or operation.tenant == self.tenant)
             and (self.code is None or _meant(self.code, operation.code))

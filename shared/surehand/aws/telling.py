@@ -39,6 +39,7 @@ _OUTCOME_METRICS = {
     Outcome.FENCE_LOST: "FenceLost",
     Outcome.RENEWED: "Renewed",
 }
+_NOTICE_METRICS = {"input.id_conflict": "IdConflict", "ledger.id_unchecked": "IdUnchecked"}
 #: Outcomes that are a failure for the alarms, once per operation and attempt.
 _FAILURES = frozenset({
     Outcome.RETRY, Outcome.UNKNOWN, Outcome.REJECTED, Outcome.EXHAUSTED, Outcome.HELD, Outcome.KEY_CONFLICT,
@@ -69,7 +70,7 @@ class CloudWatchTeller:
         failed = ending.outcome in _FAILURES
         line: dict[str, Any] = {
             "timestamp": now.isoformat(timespec="milliseconds"),
-            "level": "ERROR" if ending.outcome in _LOUD else "WARNING" if failed else "INFO",
+            "level": "ERROR" if ending.outcome in _LOUD else "WARNING" if failed or ending.notice else "INFO",
             "event": "delivery",
             "service": self._service,
             "handler": handler.name,
@@ -91,6 +92,8 @@ class CloudWatchTeller:
             "wait_ms": _ms(ending.wait),
             "redrive": ending.redrive or None,
             "replay_suspected": ending.replay or None,
+            "notice": ending.notice.code if ending.notice else None,
+            "notice_detail": ending.notice.detail if ending.notice else None,
             "trace_id": _trace_id(delivery.trace) if isinstance(delivery, Delivery) else None,
             "version": self._version,
         }
@@ -148,6 +151,8 @@ def counted(handler: Handler[Any], ending: Ending) -> list[str]:
         names.append("Interrupted")
     if ending.replay:
         names.append("ReplaySuspected")
+    if ending.notice:
+        names.append(_NOTICE_METRICS[ending.notice.code])
     if not ending.deleted and ending.delivery.receive_count >= max_receive_count(handler):
         names.append("DeadLettered")
     return names + tick_counters(ending) if handler.trigger == "schedule" else names

@@ -22,6 +22,9 @@ from surehand.declare.limits import LONGEST_KEY
 #: Attribute names, dotted for nested ones; several together name one operation.
 Fields = str | Sequence[str]
 
+#: The first part of the key of a slot that names the first bearer of an unsigned id.
+_BEARER = "!id"
+
 #: What a key part may be in the id. True and 1 differ there, as 1 and "1" do.
 Scalar = str | int | bool
 
@@ -62,6 +65,17 @@ def rejection_id(handler: str, message_id: str) -> str:
 def slot_id(handler: str, which: str) -> str:
     """Return the id of an item that is no piece of work, such as `!running` of a schedule, whose keys are moments."""
     return _compact([handler, None, [which]])
+
+
+def bearer_id(handler: str, tenant: str | None, unsigned_id: str) -> str:
+    """Return the id of the slot that names the operation which came first under a webhook's unsigned id."""
+    return operation_id(handler, tenant, (_BEARER, unsigned_id))
+
+
+def names_bearer(slot: str) -> bool:
+    """Tell whether an item's id is one of `bearer_id`."""
+    _, _, parts = json.loads(slot)
+    return bool(parts[0] == _BEARER)
 
 
 def parts_of(payload: object, fields: Fields, *, what: str) -> tuple[Scalar, ...]:

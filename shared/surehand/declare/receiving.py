@@ -24,6 +24,7 @@ class Receiving:
     url: str | None
     tenants: frozenset[str] | Literal["any"] | None
     tenant_in: str
+    types: frozenset[str]
     drop_types: frozenset[str]
     state: State
     largest: int
@@ -46,6 +47,7 @@ class Receiving:
             url=None if self.url is None else filled(self.url),
             tenants=self.tenants,
             tenant_in=self.tenant_in,
+            types=self.types,
             drop_types=self.drop_types,
             state=self.state,
             largest=self.largest,

@@ -31,6 +31,7 @@ def webhook(
     url: str | None = None,
     tenants: Collection[str] | Literal["any"] | None = None,
     tenant_in: str = "",
+    types: Collection[str] = (),
     drop_types: Collection[str] = (),
     state: State = "on",
     largest: int = LARGEST_BODY,
@@ -63,6 +64,9 @@ def webhook(
         url: The public URL of `/hooks/{name}`, for schemes that sign it; `{stage}` in it is filled in.
         tenants: The tenants that the path names, `/hooks/{name}/{tenant}`; "any" for any.
         tenant_in: Where tenants share a secret: the signed place that must agree with the path, `body:shop.id`.
+        types: The event types that are stored, all if none is named; others are answered with success and dropped.
+            Name them for senders like Shopify: the type stands in a header that nobody signs, so a captured request
+            runs once for each type that somebody invents.
         drop_types: Event types that are answered with success and not stored.
         state: "paused" asks senders to come again, "drain" stores with a mark, "gone" asks them to unsubscribe.
         largest: Bytes of body that are taken, at most 4 MiB.
@@ -86,6 +90,7 @@ def webhook(
         url=url,
         tenants=tenants if tenants is None or tenants == "any" else frozenset(tenants),
         tenant_in=tenant_in,
+        types=frozenset(types),
         drop_types=frozenset(drop_types),
         state=state,
         largest=largest,

@@ -72,6 +72,11 @@ class Operation:
         """Whether the sparse index lists it."""
         return self.state in ATTENTION
 
+    @property
+    def is_slot(self) -> bool:
+        """Whether it is no piece of work but names one (`surehand.ledger.slots`): no message has ever carried it."""
+        return self.state in HELD and not self.message_ids
+
     def leased_at(self, now: datetime) -> bool:
         """Whether somebody owns it at *now*."""
         return self.state in HELD and self.lease_until is not None and now < self.lease_until

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from surehand.declare import slot_id
+from surehand.declare.identity import names_bearer
 from surehand.ledger import Operation
 from surehand.states import FINAL, State, legal
 from surehand.worker.ticks import RUNNING, WAITING
@@ -34,8 +35,8 @@ def faults_at_rest(item: Operation, *, now: datetime, dead_letter: bool, killed:
 
     *dead_letter*: a message of it is in the dead-letter queue; *killed*: how often a process died while it ran.
     """
-    if item.id in (slot_id(item.handler, RUNNING), slot_id(item.handler, WAITING)):
-        return  # names the tick whose run goes on; that one's own state tells whether it still does
+    if item.id in (slot_id(item.handler, RUNNING), slot_id(item.handler, WAITING)) or names_bearer(item.id):
+        return  # names another operation, whose own state tells what becomes of it
     if item.leased_at(now):
         yield Broken("no lease is left", f"{item.id} is {item.state} until {item.lease_until}")
     if item.state not in _ENDS and not dead_letter:

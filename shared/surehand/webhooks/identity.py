@@ -1,8 +1,9 @@
 """Which event a verified request is, by the order of preference that resists a replay.
 
 1. An id from signed content, or a composite of signed fields.
-2. An id in a header that nobody signs is only a hint: the key is then a digest of type and body (the *guard*), so
-   that a captured request with a new id is still the same operation. A row may say that it trusts the id.
+2. An id in a header that nobody signs is only a hint: the key is then a digest of what the signature covers (the
+   *guard*), so that a captured request is the same operation under a new id, and under none at all. A row may say
+   that it trusts the id.
 3. The digest of the body. Never of timestamp or signature, which change with every retry.
 
 Senders whose bodies repeat legitimately have neither: each of their deliveries is an operation of its own.
@@ -28,8 +29,8 @@ class Identity:
     """Who an event says it is.
 
     *id* is the sender's, None if it gives none; *id_from* the place where it stands; *signed* whether a signature
-    covers it. *guard* is the digest of type and body, for an id that is not signed. *key* is the idempotency key, in
-    the namespace of source and tenant. *type* and *occurred_at* are None if the sender does not say.
+    covers it. *guard* is the digest that stands in the key for an id that is neither signed nor trusted. *key* is the
+    idempotency key, in the namespace of source and tenant. *type* and *occurred_at* are None if the sender gives none.
     """
 
     key: str
@@ -47,14 +48,14 @@ def identify(scheme: Scheme, reading: Reading, *, source: str, tenant: str | Non
     event_id, id_from = _id(scheme.id, reading)
     signed = event_id is not None and scheme.id_signed and scheme.body_signed != "none"
     body = hashlib.sha256(reading.request.body).hexdigest()
-    guard = None if event_id is None or signed else hashlib.sha256(f"{type_}\n{body}".encode()).hexdigest()
-    if event_id is None:
-        request = reading.request.request_id
-        name = f"delivery:{request}" if scheme.without_id == "delivery" and request else f"sha256:{body}"
-    elif signed or scheme.unsigned_id == "trust":
+    guard = _guard(type_, body, scheme) if scheme.guards else None
+    request = reading.request.request_id
+    if guard is not None:
+        name = f"guard:{guard}"
+    elif event_id is not None:
         name = event_id
     else:
-        name = f"guard:{guard}"
+        name = f"delivery:{request}" if scheme.without_id == "delivery" and request else f"sha256:{body}"
     namespace = source if tenant is None else f"{source}/{tenant}"
     return Identity(
         key=f"{namespace}#{name}",
@@ -84,6 +85,10 @@ def item_ids(scheme: Scheme, reading: Reading) -> tuple[str, ...]:
         if rows:
             return tuple(_bounded(_joined(row)) for row in rows)
     return ()
+
+
+def _guard(type_: str | None, body: str, scheme: Scheme) -> str:
+    return hashlib.sha256(f"{type_}\n{body}".encode()).hexdigest() if scheme.guard_type else body
 
 
 def _id(texts: Places, reading: Reading) -> tuple[str | None, str | None]:

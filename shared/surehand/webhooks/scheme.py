@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import Literal
 
 from surehand.webhooks.keys import KeyFormat
+from surehand.webhooks.place import alternatives
 from surehand.webhooks.scheme_rules import check
 from surehand.webhooks.template import URLS, names_in
 from surehand.webhooks.verifier import Verifier
@@ -56,7 +57,9 @@ class Scheme:
     Identity
         *id*, *type*, *occurred_at*: where they stand. *id_signed*: whether the signature covers the id.
         *unsigned_id*: what an id is worth that is not signed. `guard` (default): the key is a digest of type and body,
-        so that a captured request with a new id is still the same operation. `trust`: the key is the id.
+        so that a captured request with a new id, or without one, is still the same operation. `trust`: the key is the
+        id. *guard_type*: whether the type is part of that digest, for senders whose equal bodies of two types are two
+        events; where it stands in a header, whoever replays a request can then run it once for each type.
         *without_id*: the key if there is no id. `digest` of the body (default), or `delivery`: each request is its own
         operation, for senders whose bodies legitimately repeat.
         *attempt*: a header that counts the sender's retries. *headers*: those that are handed to the handler.
@@ -90,6 +93,7 @@ class Scheme:
     id: Places = ()
     id_signed: bool = True
     unsigned_id: Literal["guard", "trust"] = "guard"
+    guard_type: bool = True
     without_id: Literal["digest", "delivery"] = "digest"
     type: Places = ()
     occurred_at: Places = ()
@@ -118,6 +122,18 @@ class Scheme:
         if self.verifier is not None:
             return self.verifier.needs_url
         return bool(URLS & names_in(self.signed))
+
+    @property
+    def guards(self) -> bool:
+        """Whether the key is a digest in place of the id, because nobody signs the id."""
+        signed = self.id_signed and self.body_signed != "none"
+        return bool(self.id) and not signed and self.unsigned_id == "guard"
+
+    @property
+    def type_signed(self) -> bool:
+        """Whether the type stands in what is signed, so that nobody but the sender can choose it."""
+        places = [place for places in alternatives(self.type) for place in places]
+        return self.body_signed != "none" and all(place.kind in ("body", "form") for place in places)
 
     @property
     def needs_crypto(self) -> bool:

@@ -36,8 +36,8 @@ def sign(
 
     *secret* is the stored text; for a scheme with a public key it is the private one: for Ed25519 `whsk_` or hex, for
     ECDSA the PKCS #8 DER in base64. *event_id* is used where the sender puts an id into a header; without it, one that
-    is there already is kept, or `evt_local_1` is used. Where the sender writes time, token or signature into the body,
-    the body is written anew.
+    is there already is kept, or `evt_local_1` is used. A type that is part of the id is the caller's to give. Where the
+    sender writes time, token or signature into the body, the body is written anew.
 
     Raises:
         DeclarationError: The scheme has a verifier that cannot sign, or signs the URL and none is given.
@@ -56,7 +56,8 @@ def sign(
         if places[0].kind != "label":
             request = _put(request, places[0], timestamp)
     for places in alternatives(scheme.id)[:1]:
-        for place in (place for place in places if place.kind == "header"):
+        types = {place for alternative in alternatives(scheme.type) for place in alternative}
+        for place in (place for place in places if place.kind == "header" and place not in types):
             request = _put(request, place, event_id or request.header(place.path) or "evt_local_1")
     signed_id = first_text(scheme.id, Reading(request)) if scheme.id else ""
     parts = Parts(request=request, timestamp=timestamp, id=signed_id, url=url)

@@ -30,8 +30,9 @@ class Source:
     *queue* is the URL of the handler's queue, which only the ingress knows. *url* is the public URL of
     `/hooks/{name}`, for schemes that sign it; the tenant is appended. *tenants*: those that the path may name; None if
     it names none; `any` if any. Where they share one secret, *tenant_in* names the signed place that must agree with
-    the path. *drop_types* are answered with success and not stored. *state*: `paused` answers 503, `drain` stores with
-    a mark, `gone` answers 410, which makes several senders unsubscribe. *largest* is the cap of the body in bytes.
+    the path. *drop_types* are answered with success and not stored, and where *types* are named, all others too.
+    *state*: `paused` answers 503, `drain` stores with a mark, `gone` answers 410, which makes several senders
+    unsubscribe. *largest* is the cap of the body in bytes.
 
     Raises:
         DeclarationError: It contradicts itself or its scheme, or the scheme needs `surehand[crypto]` and it is absent.
@@ -44,6 +45,7 @@ class Source:
     url: str | None = None
     tenants: frozenset[str] | Literal["any"] | None = None
     tenant_in: str = ""
+    types: frozenset[str] = frozenset()
     drop_types: frozenset[str] = frozenset()
     state: State = "on"
     largest: int = LARGEST_BODY
@@ -83,6 +85,15 @@ class Source:
             if place.kind not in ("body", "form") or self.scheme.body_signed == "none":
                 return f"tenant_in: {place} is not signed"
         return None
+
+    def drops(self, type_: str | None) -> bool:
+        """Tell whether an event of this type is answered with success and not stored.
+
+        One without a type is stored, unless *types* are named and the type stands where anybody could take it away.
+        """
+        if type_ is None:
+            return bool(self.types) and not self.scheme.type_signed
+        return type_ in self.drop_types or bool(self.types and type_ not in self.types)
 
     def secret_of(self, tenant: str | None) -> str:
         """Return the name of the secret that verifies this tenant's requests."""

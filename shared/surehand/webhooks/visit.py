@@ -73,7 +73,7 @@ class Visit:
         identity = identify(self.source.scheme, reading, source=self.source.name, tenant=self.tenant)
         self._note(verified, identity)
         success = self._success()
-        if identity.type is not None and identity.type in self.source.drop_types:
+        if self.source.drops(identity.type):
             return self._done(Kind.DROPPED, success)
         self._store(self._envelope(verified, identity))
         return self._done(Kind.STORED, success)

@@ -33,6 +33,7 @@ class Ended:
             operation=operation,
             redrive=isinstance(step.answer, Claimed) and step.answer.redrive,
             copied=isinstance(step.answer, Claimed) and one is not step.message,
+            notice=one.notice if isinstance(one, Message) else None,
             replay=told["outcome"] is Outcome.ALREADY_APPLIED and _replayed(one, operation),
             **told,
         )

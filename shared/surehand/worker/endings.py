@@ -10,7 +10,7 @@ from surehand.declare import Handler
 from surehand.delivery import Delivery, Unreadable
 from surehand.ledger import Operation
 from surehand.outcomes import OUTCOMES, Outcome
-from surehand.worker.receive import Away
+from surehand.worker.receive import Away, Notice
 
 #: On a standard queue a message that is only waiting for SQS to move it comes back after this long: at 0 it would
 #: starve healthy messages behind a burst of bad ones (p99 10 s against 1.6 s in the protocol's arithmetic).
@@ -26,8 +26,8 @@ class Ending:
 
     *wait* is how long SQS shall hide the message from now on; None leaves the queue's visibility timeout.
     *operation* is the ledger's item as far as it is known; *phase* is where the delivery ended. *replay*: a webhook's
-    operation came again under another id that nobody signs. *copied*: it shares the fate of another message of the
-    batch, for which the operation was claimed.
+    operation came again under another id that nobody signs. *notice* is what must be told beside. *copied*: it
+    shares the fate of another message of the batch, for which the operation was claimed.
     """
 
     index: int
@@ -45,6 +45,7 @@ class Ending:
     copied: bool = False
     interrupted: bool = False
     replay: bool = False
+    notice: Notice | None = None
     duration: timedelta | None = None
 
     @property

@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any
 from surehand.codes import code_of_type
 from surehand.declare import Handler, Identity, NoKey, NotValid, operation_id
 from surehand.declare.envelopes import Unwrapped, scheduled, unwrap
-from surehand.declare.identity import fingerprint
+from surehand.declare.identity import bearer_id, fingerprint
 from surehand.delivery import Delivery, Unreadable
 
 if TYPE_CHECKING:
     from surehand.webhooks.unwrap import Fetch
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something about a delivery that decides nothing and must be told: a code, and a detail without payload values."""
+
+    code: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +32,7 @@ class Message:
     """A delivery whose operation is known. *index* is its place in the event, from 0.
 
     *mark* is the fingerprint of a webhook's unsigned id: the operation under another mark is a suspected replay.
+    *unsigned* is the slot that names the id's first bearer, and *notice* what comparing them has shown.
     """
 
     index: int
@@ -32,6 +41,8 @@ class Message:
     identity: Identity
     attributes: Mapping[str, str] = field(default_factory=dict)
     mark: str | None = None
+    unsigned: str | None = None
+    notice: Notice | None = None
 
     @property
     def lane(self) -> str | None:
@@ -101,8 +112,10 @@ def _receive(
         return Refused(index=index, delivery=record, phase=phase, code="input.malformed", detail="not Unicode text")
     except Exception as error:  # noqa: BLE001 - a validator or key function of the user's own; the type alone is safe to tell
         return Refused(index=index, delivery=record, phase=phase, code=code_of_type(error), detail=type(error).__name__)
-    mark = None if unwrapped.unsigned_id is None else fingerprint(unwrapped.unsigned_id)
-    if mark is not None:
+    mark = slot = None
+    if unwrapped.unsigned_id is not None:
+        mark = fingerprint(unwrapped.unsigned_id)
+        slot = bearer_id(handler.name, unwrapped.tenant, unwrapped.unsigned_id)
         identity = replace(identity, fingerprints=(*identity.fingerprints, mark))
     return Message(
         index=index,
@@ -111,6 +124,7 @@ def _receive(
         identity=identity,
         attributes=_attributes(record, unwrapped),
         mark=mark,
+        unsigned=slot,
     )
 
 

@@ -11,6 +11,7 @@ from surehand.delivery import parse_event
 from surehand.outcomes import Outcome
 from surehand.worker.acknowledge import Response, response, set_visibilities
 from surehand.worker.attempts import Attempts
+from surehand.worker.bearers import compare_ids
 from surehand.worker.deadline import alarm_set, reserve_for
 from surehand.worker.endings import put_back
 from surehand.worker.plan import claim_batch, ordered
@@ -41,7 +42,8 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     records = parse_event(event)
     received = receive(handler, records, fetch=ports.fetch)
     known = [one for one in received if not isinstance(one, Away)]
-    steps = ordered(claim_batch(handler, known, invocation=invocation, ports=ports), fifo=fifo)
+    claimed = claim_batch(handler, known, invocation=invocation, ports=ports)
+    steps = ordered(compare_ids(claimed, ports=ports), fifo=fifo)
     until = invocation.deadline - reserve_for(handler.options.timeout)
     settler = _settler(ports, fifo=fifo, several=len(steps) > 1, until=until)
     attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)

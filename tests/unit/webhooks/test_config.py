@@ -41,6 +41,7 @@ def test_a_house_scheme_and_every_field_of_a_source_come_back():
         HOUSE,
         tenants=frozenset({"b", "a"}),
         secret="s/{tenant}",
+        types=frozenset({"push"}),
         drop_types=frozenset({"ping"}),
         state="drain",
         largest=1000,

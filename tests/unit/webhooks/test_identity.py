@@ -30,7 +30,7 @@ EXPECTED: dict[str, tuple[str | None, str | None]] = {
     "standard-webhooks-v1a": ("evt_local_1", "invoice.paid"),
     "svix": ("evt_local_1", "invoice.paid"),
     "stripe": ("evt_1", "invoice.paid"),
-    "shopify": ("shop-1", "orders/create"),
+    "shopify": ("orders/create:shop-1", "orders/create"),
     "square": ("ev-1", "payment.updated"),
     "paddle": ("evt_1", "customer.created"),
     "adyen-platform": (None, "merchant.created"),
@@ -97,6 +97,20 @@ def test_a_captured_request_with_a_new_unsigned_id_is_the_same_operation():
     assert (of("github", replayed).id, of("github", replayed).signed) == ("another", False)
 
 
+def test_a_captured_request_without_its_unsigned_id_is_the_same_operation():
+    first = sample("github").request
+    stripped = replace(first, headers={name: v for name, v in first.headers.items() if name != "x-github-delivery"})
+
+    assert of("github", stripped).key == of("github", first).key
+    assert of("github", stripped).id is None
+
+
+def test_an_invented_name_of_a_github_event_is_the_same_operation():
+    first = sample("github").request
+
+    assert of("github", first.with_headers({"x-github-event": "invented"})).key == of("github", first).key
+
+
 def test_a_new_body_under_a_known_unsigned_id_is_another_operation():
     first = sample("github").request
 
@@ -111,7 +125,7 @@ def test_an_equal_body_of_another_type_is_another_operation():
 
 
 def test_an_id_of_a_scheme_that_signs_nothing_is_trusted_as_all_of_it_is():
-    assert (of("okta").key, of("okta").signed) == ("s#okta-1", False)
+    assert (of("okta").key, of("okta").signed, of("okta").guard) == ("s#okta-1", False, None)
 
 
 def test_without_an_id_a_retry_with_a_new_signature_is_the_same_operation():

@@ -280,6 +280,19 @@ def test_a_dropped_type_is_answered_with_success_and_not_stored():
     assert not world.queue.sent
 
 
+@pytest.mark.parametrize(("name", "kind"), [("stripe", Kind.DROPPED), ("linear", Kind.STORED), ("zoom", Kind.DROPPED)])
+def test_where_types_are_named_others_are_dropped(name: str, kind: Kind):
+    world = World(source(name, types=frozenset({"Issue.create"})))
+
+    assert world.post(sample(name).request)[1].kind is kind
+
+
+def test_a_signed_event_without_a_type_is_stored_although_types_are_named():
+    world = World(source("sendgrid", types=frozenset({"bounce"})))  # its sample is a batch of two types
+
+    assert world.post(sample("sendgrid").request)[1].kind is Kind.STORED
+
+
 def test_a_forged_request_of_a_dropped_type_is_refused():
     assert refused(World(source("stripe", drop_types=frozenset({"invoice.paid"}))), unsigned("stripe")) is (
         Reason.MISSING_SIGNATURE

@@ -35,6 +35,12 @@ def test_an_id_that_is_in_the_header_already_is_kept_and_a_given_one_wins():
     assert given.headers["webhook-id"] == "msg_2"
 
 
+def test_a_topic_that_is_part_of_the_id_is_no_place_for_an_id():
+    signed = sign(SCHEMES["shopify"], unsigned("shopify"), sample("shopify").secret, now=NOW, event_id="ev_2")
+
+    assert (signed.headers["x-shopify-topic"], signed.headers["x-shopify-event-id"]) == ("orders/create", "ev_2")
+
+
 def test_linear_s_time_in_the_body_is_set():
     body = json.loads(sample("linear").request.body)
 
