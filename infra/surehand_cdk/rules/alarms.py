@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from surehand.variables import NAMESPACE
+
 from . import sources
 from .assembly import Assembly, location
 from .consumption import sources_by_dead_letters
 from .rule import Level, NotKnown, Scope, Verdict, refuse, rule
 from .template import Resource, Unknown
-from .watching import ALARM, COMPOSITE, NAMESPACE, children, metrics, watchers
+from .watching import ALARM, COMPOSITE, children, metrics, watchers
 
 MOST_METRICS = 10
 _RUNBOOK = re.compile(r"\S+#\S+")

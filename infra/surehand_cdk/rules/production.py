@@ -13,6 +13,10 @@ from .template import Resource
 
 STAGE_VARIABLE = "SUREHAND_STAGE"
 NAMES = ("prod", "production", "live")
+#: The policies that keep a resource, by attribute. Sources:
+#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html,
+#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html
+KEEPING = {"DeletionPolicy": ("Retain", "RetainExceptOnCreate"), "UpdateReplacePolicy": ("Retain",)}
 
 
 def in_production(a: Assembly) -> bool:
@@ -21,7 +25,11 @@ def in_production(a: Assembly) -> bool:
 
 
 def _protected_tables(a: Assembly) -> list[Resource]:
-    return [t for t in ledgers(a) if in_production(a) or str(t.body.get("DeletionPolicy")).startswith("Retain")]
+    return [t for t in ledgers(a) if in_production(a) or _keeps(t, "DeletionPolicy")]
+
+
+def _keeps(resource: Resource, policy: str) -> bool:
+    return resource.body.get(policy) in KEEPING[policy]
 
 
 def _stateful(a: Assembly) -> list[Resource]:
@@ -62,8 +70,8 @@ def _undeletable(a: Assembly, table: Resource) -> Iterator[Verdict]:
 
 
 def _retained(_: Assembly, resource: Resource) -> Iterator[Verdict]:
-    for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
-        if not str(resource.body.get(policy, "Delete")).startswith("Retain"):
+    for policy in KEEPING:
+        if not _keeps(resource, policy):
             yield refuse(
                 resource,
                 policy,
