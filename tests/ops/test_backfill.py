@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import boto3
 import pytest
@@ -270,6 +271,64 @@ def test_the_last_and_the_next_tick_of_every_schedule_are_shown(tower: World, su
     assert (by_name["odd"]["last"], by_name["odd"]["next"]) == ([], None)
     assert by_name["evening"]["last"][0]["standing"] == "missing"
     assert said.status == 1
+
+
+def test_an_inventory_of_a_stage_shows_the_last_and_the_next_ticks(tower: World, surehand: Surehand) -> None:
+    (moment,) = hours(1)
+    hourly(tower.event(hourly, json.dumps({"at": text(moment)})), None)
+    said = json.loads(surehand("inventory", "--live", "--json").out)
+    ticks = {one["name"]: one["trigger"].get("ticks") for one in said["handlers"]}
+    assert (said["live"]["ledger"], said["live"]["problem"]) == ("tower-test-ledger", None)
+    assert ticks["hourly"]["next"] == text(moment + HOUR)
+    last = ticks["hourly"]["last"]
+    assert (last["tick"], last["standing"]) == (text(moment), "done")
+    assert datetime.fromisoformat(last["ended"]) >= moment
+    assert ticks["evening"]["last"]["standing"] == "missing"
+    assert (ticks["odd"], ticks["visitors"]) == ({"next": None, "last": None}, None)
+    (row,) = [line for line in surehand("inventory", "--live").out.splitlines() if "done" in line]
+    assert row.startswith("hourly")
+    assert f"{moment:%Y-%m-%d %H}:00:00Z" in row
+
+
+def test_without_an_account_the_inventory_knows_the_next_ticks_and_says_why_not_the_last(
+    tower: World, surehand: Surehand
+) -> None:
+    boto3.client("dynamodb").delete_table(TableName="tower-test-ledger")
+    said = surehand("inventory", "--live", "--json")
+    document = json.loads(said.out)
+    hourly_ticks = document["handlers"][0]["trigger"]["ticks"]
+    assert said.status == 0
+    assert "the ledger cannot be read: ResourceNotFoundException" in said.err.replace("\n", " ")
+    assert "ResourceNotFoundException" in document["live"]["problem"]
+    assert document["live"]["ledger"] is None
+    assert hourly_ticks["last"] is None
+    assert hourly_ticks["next"] == text(hours(1)[0] + HOUR)
+
+
+def test_the_table_of_the_inventory_shows_the_next_ticks_and_reads_nothing(tower: World, surehand: Surehand) -> None:
+    boto3.client("dynamodb").delete_table(TableName="tower-test-ledger")
+    said = surehand("inventory")
+    rows = {line.split()[0]: line for line in said.out.splitlines() if line}  # the later table's
+    assert f"{hours(1)[0] + HOUR:%Y-%m-%d %H}:00:00Z" in rows["hourly"]
+    berlin = datetime.now(ZoneInfo("Europe/Berlin"))
+    evening = berlin.replace(hour=18, minute=0, second=0) + timedelta(days=berlin.hour >= 18)
+    assert f"{evening.astimezone(UTC):%Y-%m-%d %H}:00:00Z" in rows["evening"]
+    assert (said.status, said.err) == (0, "")
+
+
+def test_a_tick_in_the_ledger_is_shown_with_its_schedule_s_last_and_next(tower: World, surehand: Surehand) -> None:
+    late, moment = hours(2)[0], hours(1)[0]
+    for one in (late, moment):
+        hourly(tower.event(hourly, json.dumps({"at": text(one)})), None)
+    (line,) = surehand("ledger", "show", "hourly", text(late), "--json").lines
+    assert line["state"] == "canceled"
+    assert line["ticks"]["next"] == text(moment + HOUR)
+    assert (line["ticks"]["last"]["tick"], line["ticks"]["last"]["standing"]) == (text(moment), "done")
+    sentence = f"last tick: {text(moment)}, done; the next: {text(moment + HOUR)}."
+    assert sentence in surehand("ledger", "show", "hourly", text(late)).out
+    unknown = surehand("ledger", "show", "hourly", text(moment + HOUR))
+    assert unknown.status == 2
+    assert sentence in unknown.err
 
 
 def test_the_ticks_of_one_schedule_are_listed_back_in_time(tower: World, surehand: Surehand) -> None:

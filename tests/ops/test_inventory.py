@@ -199,6 +199,14 @@ def test_the_command_prints_one_document_and_needs_no_account(surehand: Surehand
     assert surehand("inventory").out.count("depot-test") == 4
 
 
+def test_the_document_depends_on_the_declarations_alone() -> None:
+    from tests.ops.bells import TOWER
+
+    said = inventory(TOWER, "dev")
+    assert said["live"] is None
+    assert [one["trigger"].get("ticks", "none") for one in said["handlers"]] == [None, None, None, "none"]
+
+
 def _kind(handler: Mapping[str, Any]) -> str:
     return str(handler["trigger"]["kind"])
 

@@ -46,6 +46,32 @@ def last_firings(
     return [_firing(tick, known.get(ids[tick]), now=now, remembered=remembered) for tick in due]
 
 
+def next_tick(handler: Handler[Any], now: datetime) -> datetime | None:
+    """Return the first moment after *now* at which a schedule is due by what is declared; None if only AWS knows.
+
+    Raises:
+        Problem: The handler is no schedule.
+    """
+    when = timing_of(handler).when
+    return when.following(now) if when.anchored else None
+
+
+def next_text(handler: Handler[Any], now: datetime) -> str | None:
+    """Return the next tick's moment as Scheduler writes it, or None if only AWS knows it."""
+    moment = next_tick(handler, now)
+    return None if moment is None else moment_text(moment)
+
+
+def last_tick(handler: Handler[Any], place: Place, *, now: datetime) -> dict[str, Any] | None:
+    """Return the last tick that was due, as `surehand ticks` tells of it; None if there was none, or only AWS knows.
+
+    Raises:
+        LedgerUnavailable, Unreachable: The ledger could not be read.
+    """
+    firings = last_firings(handler, place.ledger, count=1, now=now, remembered=place.retention)
+    return record(firings[0]) if firings else None
+
+
 @located
 def ticks(
     place: Place,
@@ -68,15 +94,15 @@ def ticks(
     troubled = False
     for handler in chosen:
         when = timing_of(handler).when
-        following = when.following(now) if when.anchored else None
+        following = next_tick(handler, now)
         firings = last_firings(handler, place.ledger, count=last, now=now, remembered=place.retention)
         output.line(
             {
                 "schedule": handler.name,
                 "expression": when.expression,
                 "timezone": when.timezone,
-                "next": None if following is None else moment_text(following),
-                "last": [_record(one) for one in firings],
+                "next": next_text(handler, now),
+                "last": [record(one) for one in firings],
             }
         )
         rows += [_row(handler.name, one) for one in reversed(firings)]
@@ -121,7 +147,8 @@ def _row(name: str, one: Firing) -> tuple[object, ...]:
     return (name, one.at.astimezone(UTC), one.standing.value, late, one.ended, code)
 
 
-def _record(one: Firing) -> dict[str, Any]:
+def record(one: Firing) -> dict[str, Any]:
+    """Return a firing as JSON has it: the stable shape of `--json`."""
     return {
         "tick": moment_text(one.at),
         "standing": one.standing.value,

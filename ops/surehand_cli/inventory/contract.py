@@ -43,7 +43,9 @@ RUNTIME, ARCHITECTURE = "python3.13", "arm64"
 
 
 def inventory(service: Service, stage: str) -> dict[str, Any]:
-    """Return the inventory of one stage of a service.
+    """Return the inventory of one stage of a service, which depends on the declarations alone.
+
+    `live`, and `ticks` of each schedule, are for `surehand_cli.inventory.live`.
 
     Raises:
         DeclarationError: A name is longer than AWS allows.
@@ -57,6 +59,7 @@ def inventory(service: Service, stage: str) -> dict[str, Any]:
         "schedule_group": derived.schedule_group_name(service.name, stage) if _timed(service) else None,
         "tick_dead_letters": derived.tick_dead_letter_queue_name(service.name, stage) if _timed(service) else None,
         "sweep": _sweep(service, stage),
+        "live": None,
     }
 
 
@@ -142,6 +145,7 @@ def _trigger(service: Service, stage: str, handler: Handler[Any]) -> dict[str, A
             "input": TICK_BODY,
             "retries": TICK_RETRIES,
             "longest_delivery_seconds": _seconds(timing.longest_delivery),
+            "ticks": None,
         }
     if options.webhook is not None:
         source = options.webhook.source(handler.name, service=service.name, stage=stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as jsonlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
@@ -28,7 +28,7 @@ class Output:
     def line(self, record: Mapping[str, Any]) -> None:
         """Write one JSON line, if asked for."""
         if self.json:
-            sys.stdout.write(jsonlib.dumps(record, default=_plain, ensure_ascii=False) + "\n")
+            sys.stdout.write(jsonlib.dumps(record, default=plain, ensure_ascii=False) + "\n")
             sys.stdout.flush()
 
     def text(self, text: str) -> None:
@@ -53,11 +53,12 @@ def shown(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, datetime):
-        return value.strftime("%Y-%m-%d %H:%M:%SZ")
+        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     return str(value)
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """Return what JSON has in place of a value that it does not know."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="milliseconds")
     if isinstance(value, frozenset | set | tuple):
