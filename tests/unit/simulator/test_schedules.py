@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -41,6 +42,13 @@ def test_each_scheduled_time_is_sent_once_within_a_minute(sim, queue):
     assert [body["at"] for body in bodies(queue)] == [f"{start + n * HOUR:%Y-%m-%dT%H:%M:%SZ}" for n in (1, 2, 3)]
     late = [message.sent_at - datetime.fromisoformat(json.loads(message.body)["at"]) for message in queue.messages]
     assert all(timedelta(0) <= length <= timedelta(seconds=60) for length in late)
+
+
+def test_a_scheduled_time_of_another_zone_is_sent_in_utc(sim, queue):
+    start = sim.clock.now().astimezone(ZoneInfo("Europe/Berlin"))
+    sim.schedule("berlin", following=lambda _: start + HOUR, target=queue, text=TEXT).tick(start + HOUR)
+    (body,) = bodies(queue)
+    assert body["at"] == f"{(start + HOUR).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def test_a_flexible_window_spreads_the_ticks_over_it(sim, queue):

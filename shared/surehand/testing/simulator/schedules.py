@@ -7,7 +7,7 @@ Source: EventBridge Scheduler user guide, "Managing a schedule" (context attribu
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from surehand.testing.simulator.holding import Scene
 from surehand.testing.simulator.limits import SCHEDULER_AGE, SCHEDULER_PRECISION, SCHEDULER_RETRIES
@@ -102,11 +102,11 @@ class Schedule:
             else:
                 self._scene.timeline.after(pause, lambda: self._deliver(scheduled, attempt + 1, since))
         else:
-            self._scene.trail.note("ticked", self.name, f"{scheduled:%Y-%m-%dT%H:%M:%SZ}")
+            self._scene.trail.note("ticked", self.name, _text(scheduled))
 
     def _body(self, scheduled: datetime, attempt: int) -> str:
         values = {
-            "scheduled-time": f"{scheduled:%Y-%m-%dT%H:%M:%SZ}",
+            "scheduled-time": _text(scheduled),
             "schedule-arn": self.arn,
             "execution-id": self._scene.chance.identifier(),
             "attempt-number": str(attempt),
@@ -117,14 +117,19 @@ class Schedule:
         return text
 
     def _give_up(self, scheduled: datetime, attempt: int) -> None:
-        self._scene.trail.note("tick given up", self.name, f"{scheduled:%Y-%m-%dT%H:%M:%SZ}")
+        self._scene.trail.note("tick given up", self.name, _text(scheduled))
         if self._dead_letters is not None:
             facts = {
                 "SCHEDULE_ARN": self.arn,
-                "SCHEDULED_TIME": f"{scheduled:%Y-%m-%dT%H:%M:%SZ}",
+                "SCHEDULED_TIME": _text(scheduled),
                 "RETRY_ATTEMPTS": str(attempt - 1),
                 "ERROR_CODE": "InternalFailure",
                 "IS_PAYLOAD_TRUNCATED": "false",
             }
             attributes = {key: {"DataType": "String", "StringValue": value} for key, value in facts.items()}
             self._dead_letters.send(self._body(scheduled, attempt), attributes=attributes)
+
+
+def _text(scheduled: datetime) -> str:
+    """Write a moment as Scheduler does: in UTC, whatever the schedule's zone."""
+    return f"{scheduled.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
