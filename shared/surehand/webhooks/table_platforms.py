@@ -49,8 +49,8 @@ LINEAR = Scheme(
     headers=("linear-delivery", "linear-event"),
     deadline=timedelta(seconds=5),
     retry_window=timedelta(hours=7, minutes=1),
-    source="@linear/sdk webhooks [library]: 60 s there, which drops every retry (vercel/eve#1570); retries "
-    "after 1 min, 1 h and 6 h [memory]",
+    source="@linear/sdk webhooks [library]: 60 s there, which drops every retry (vercel/eve#1570); "
+    "developers.linear.app/docs/graphql/webhooks [docs]: answer in 5 s, retries after 1 min, 1 h and 6 h",
 )
 
 #: Two headers, two keys: a rotation without a gap by design.
@@ -78,7 +78,8 @@ DROPBOX = Scheme(
     without_id="delivery",
     handshakes=("dropbox",),
     deadline=timedelta(seconds=10),
-    source="dropbox.com/developers webhooks [docs]; deadline [memory]",
+    source="dropbox.com/developers/reference/webhooks [docs]; its 10 s for an answer as quoted in others' code "
+    "[secondary]",
 )
 
 #: Method and URI are signed too. An event id alone is documented as not unique.
@@ -95,7 +96,7 @@ HUBSPOT_V3 = Scheme(
     deadline=timedelta(seconds=5),
     retry_window=timedelta(hours=24),
     source="developers.hubspot.com 'Validating requests' [docs]; hubspot-api-client 12.0.0 [library]; "
-    "deadline and retries [memory]",
+    "5 s for a batch and 10 retries in 24 h as quoted from the webhooks API's page [secondary]",
 )
 
 #: A static value of the Authorization header, taken whole. Okta retries once, and never after a 4xx.
