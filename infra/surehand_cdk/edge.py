@@ -17,7 +17,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from surehand.webhooks.source import PREFIX, Source
+from surehand.declare.ingress import INGRESS_MEMORY, paths
+from surehand.webhooks.source import Source
 from surehand_cdk.acknowledged import acknowledge
 
 #: The access log says neither the query string, which may carry a token, nor the path, which is a stranger's text.
@@ -52,7 +53,7 @@ class Edge:
     source_rate: float = 100
     source_burst: int = 200
     concurrency: int | None = None
-    memory: int = 1_024
+    memory: int = INGRESS_MEMORY
 
 
 def http_api(
@@ -101,8 +102,3 @@ def http_api(
     for route in routes.values():
         acknowledge(route, ROUTES)
     return api, stage
-
-
-def paths(sources: Sequence[Source]) -> list[str]:
-    """Return the path of each source, with the tenant's part where there are tenants."""
-    return [PREFIX + source.name + ("" if source.tenants is None else "/{tenant}") for source in sources]

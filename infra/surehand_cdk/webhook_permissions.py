@@ -14,6 +14,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 
+from surehand.declare.ingress import secrets
 from surehand.webhooks.source import Source
 from surehand_cdk.permissions import LOG_ACTIONS, SEND_ACTIONS
 
@@ -58,11 +59,6 @@ def may_fetch(bodies: s3.IBucket, name: str, key: kms.IKey | None) -> list[iam.P
 
 def secret_arns(stack: Stack, sources: Iterable[Source]) -> list[str]:
     """Return the ARNs of the sources' secrets, one for each tenant that has its own."""
-    names = {
-        source.secret_of(tenant)
-        for source in sources
-        for tenant in (source.tenants if isinstance(source.tenants, frozenset) else {None})
-    }
     return [
         name
         if name.startswith("arn:")
@@ -72,7 +68,7 @@ def secret_arns(stack: Stack, sources: Iterable[Source]) -> list[str]:
             resource_name=name + _SUFFIX,
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
-        for name in sorted(names)
+        for name in secrets(sources)
     ]
 
 

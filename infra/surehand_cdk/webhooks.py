@@ -8,7 +8,6 @@ Source: https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-de
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -24,20 +23,17 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from surehand import DeclarationError, Handler, Service
-from surehand.declare import derived, ledger_retention, physical_name, queue_variable
+from surehand.declare import derived, physical_name, queue_variable
+from surehand.declare.ingress import INGRESS, INGRESS_HANDLER, bodies_kept, ingress_timeout, sources_of
 from surehand.declare.limits import LONGEST_QUEUE_NAME
+from surehand.declare.verifiers import places_of
 from surehand.webhooks.config import dump_sources
 from surehand.webhooks.source import Source
 from surehand_cdk.acknowledged import FUNCTION, TRACING, acknowledge
 from surehand_cdk.edge import Edge, http_api
 from surehand_cdk.keeping import Keeping, admit_logs
-from surehand_cdk.verifiers import places_of
 from surehand_cdk.webhook_permissions import may_fetch, may_receive
 
-#: The ingress's place in every name, as if it were a handler.
-NAME = "webhooks"
-#: Stored bodies outlive the ledger's memory of their events by this, and so every message that points at them.
-SLACK_DAYS = 5
 #: Lambda: all environment variables of a function together, in bytes.
 #: Source: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 MOST_ENVIRONMENT = 4_096
@@ -76,11 +72,11 @@ class Webhooks(Construct):
         super().__init__(scope, id)
         self._around = around
         service, stage = around.service.name, around.stage
-        if any(handler.name == NAME for handler in around.service.handlers):
-            raise DeclarationError(f"Handler '{NAME}': that is the name of the ingress; take another.")
+        if any(handler.name == INGRESS for handler in around.service.handlers):
+            raise DeclarationError(f"Handler '{INGRESS}': that is the name of the ingress; take another.")
         self._handlers = webhook_handlers(around.service)
-        self.sources = sources(self._handlers, service=service, stage=stage)
-        name = physical_name(service, stage, NAME)
+        self.sources = sources_of(self._handlers, service=service, stage=stage)
+        name = physical_name(service, stage, INGRESS)
         self.bodies = self._bucket()
         self.log_group = self._logs("Logs", f"/aws/lambda/{name}")
         # A name under /aws/vendedlogs/ needs no entry in the logs' resource policy, which is limited in size.
@@ -96,7 +92,7 @@ class Webhooks(Construct):
     def _bucket(self) -> s3.Bucket:
         """Return the bucket: private, encrypted, and forgetting bodies when no message can point at them any more."""
         keeping = self._around.keeping
-        remembered = ledger_retention(self._around.service.handlers)
+        kept = bodies_kept(self._around.service.handlers)
         bucket = s3.Bucket(
             self,
             "Bodies",
@@ -106,7 +102,7 @@ class Webhooks(Construct):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
             removal_policy=keeping.removal,
-            lifecycle_rules=[s3.LifecycleRule(id="forget", expiration=Duration.days(remembered.days + SLACK_DAYS))],
+            lifecycle_rules=[s3.LifecycleRule(id="forget", expiration=Duration.days(kept.days))],
         )
         acknowledge(bucket, BODIES)
         return bucket
@@ -126,8 +122,6 @@ class Webhooks(Construct):
 
     def _ingress(self, name: str, edge: Edge) -> lambda_.Function:
         code = self._around.code
-        # An answer after the shortest deadline is for nobody.
-        shortest = min(source.scheme.deadline for source in self.sources)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         queues = [self._around.queues[source.name] for source in self.sources]
         for statement in may_receive(
@@ -139,12 +133,12 @@ class Webhooks(Construct):
             "Function",
             function_name=name,
             description="Verifies webhooks and stores them in their handlers' queues",
-            handler="surehand.ingress.handle",
+            handler=INGRESS_HANDLER,
             code=lambda_.Code.from_bucket_v2(code.bucket, code.s3_object_key),
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.ARM_64,
             memory_size=edge.memory,
-            timeout=Duration.seconds(min(29, math.ceil(shortest.total_seconds()) + 1)),
+            timeout=Duration.seconds(ingress_timeout(self.sources).total_seconds()),
             reserved_concurrent_executions=edge.concurrency,
             role=role,
             log_group=self.log_group,
@@ -195,12 +189,3 @@ class Webhooks(Construct):
 def webhook_handlers(service: Service) -> list[Handler[Any]]:
     """Return the handlers of a service that are webhooks."""
     return [handler for handler in service.handlers if handler.options.webhook is not None]
-
-
-def sources(handlers: list[Handler[Any]], *, service: str, stage: str) -> list[Source]:
-    """Return the source of each handler, as it is called in one deployment."""
-    return [
-        receiving.source(handler.name, service=service, stage=stage)
-        for handler in handlers
-        if (receiving := handler.options.webhook) is not None
-    ]

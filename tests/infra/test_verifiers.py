@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from surehand import DeclarationError, Scheme, webhook
+from surehand.declare.verifiers import places_of
 from surehand.webhooks.adyen import AdyenVerifier
-from surehand_cdk.verifiers import places_of
 
 SCHEME = Scheme(name="elsewhere", verifier=AdyenVerifier(), body_signed="partial")
 ALONE = Scheme(name="alone", verifier=AdyenVerifier(), body_signed="partial")

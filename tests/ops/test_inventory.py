@@ -80,13 +80,14 @@ def _listed(value: Any) -> list[Any]:
 
 def _services() -> dict[str, Service]:
     from handlers.service import SHOP
+    from tests.infra.hooked_service import HOOKED
     from tests.infra.timed_service import TIMED
     from tests.infra.wide_service import WIDE
 
-    return {service.name: service for service in (SHOP, WIDE, TIMED)}
+    return {service.name: service for service in (SHOP, WIDE, TIMED, HOOKED)}
 
 
-@pytest.fixture(scope="module", params=["shop", "wide", "timed"])
+@pytest.fixture(scope="module", params=["shop", "wide", "timed", "hooked"])
 def both(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Template]:
     """A service's inventory and its template."""
     service = _services()[request.param]
@@ -100,11 +101,18 @@ def test_every_queue_of_the_template_is_in_the_inventory_and_the_other_way_round
     assert set(template.of(QUEUE, "QueueName")) == listed
 
 
-def test_every_function_of_the_template_is_in_the_inventory_but_the_ingress(both) -> None:
+def test_every_function_of_the_template_is_in_the_inventory_and_the_other_way_round(both) -> None:
     said, template = both
-    listed = {one["function"]["name"] for one in said["handlers"]} | {said["sweep"]["function"]["name"]}
-    ingress = {f"{said['service']}-dev-webhooks"} if any(_kind(one) == "webhook" for one in said["handlers"]) else set()
-    assert set(template.of(FUNCTION, "FunctionName")) == listed | ingress
+    assert set(template.of(FUNCTION, "FunctionName")) == {one["function"]["name"] for one in _working(said)}
+
+
+def test_the_ingress_has_the_routes_and_the_bucket_of_the_inventory(both) -> None:
+    said, template = both
+    routes = set(template.of("AWS::ApiGatewayV2::Route", "RouteKey"))
+    assert routes == set((said["webhooks"] or {"routes": ()})["routes"])
+    buckets = [one["Properties"] for one in template.resources.values() if one["Type"] == "AWS::S3::Bucket"]
+    kept = [rule["ExpirationInDays"] for one in buckets for rule in one["LifecycleConfiguration"]["Rules"]]
+    assert kept == ([said["webhooks"]["bodies"]["expiration_days"]] if routes else [])
 
 
 def test_queues_have_the_numbers_of_the_inventory(both) -> None:
@@ -125,7 +133,7 @@ def test_queues_have_the_numbers_of_the_inventory(both) -> None:
 def test_functions_have_the_settings_and_variables_of_the_inventory(both) -> None:
     said, template = both
     functions = template.of(FUNCTION, "FunctionName")
-    for one in [*said["handlers"], said["sweep"]]:
+    for one in _working(said):
         wanted, function = one["function"], functions[one["function"]["name"]]
         assert function["Handler"] == wanted["handler"]
         assert (function["Timeout"], function["MemorySize"]) == (wanted["timeout_seconds"], wanted["memory_mb"])
@@ -134,7 +142,7 @@ def test_functions_have_the_settings_and_variables_of_the_inventory(both) -> Non
         assert variables.keys() == wanted["environment"].keys()
         for name, value in wanted["environment"].items():
             if value not in ("{version}", "{bodies}"):
-                assert value.rpartition("/")[2] == variables[name], name
+                assert (value.rpartition("/")[2] if value.startswith("https:") else value) == variables[name], name
 
 
 def test_mappings_have_the_settings_of_the_inventory(both) -> None:
@@ -151,7 +159,7 @@ def test_mappings_have_the_settings_of_the_inventory(both) -> None:
 
 def test_functions_are_granted_exactly_the_statements_of_the_inventory(both) -> None:
     said, template = both
-    for one in [*said["handlers"], said["sweep"]]:
+    for one in _working(said):
         wanted = {
             (action, _short(resource))
             for statement in one["policy"]
@@ -205,6 +213,11 @@ def test_the_document_depends_on_the_declarations_alone() -> None:
     said = inventory(TOWER, "dev")
     assert said["live"] is None
     assert [one["trigger"].get("ticks", "none") for one in said["handlers"]] == [None, None, None, "none"]
+
+
+def _working(said: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return everything that has a function."""
+    return [one for one in (*said["handlers"], said["sweep"], said["webhooks"]) if one is not None]
 
 
 def _kind(handler: Mapping[str, Any]) -> str:

@@ -37,9 +37,8 @@ from surehand.declare.limits import LEASE_MARGIN, TICK_RETRIES
 from surehand.declare.sweeping import EVERY, MEMORY, POSITION, TIMEOUT, Task, function_name
 from surehand.variables import NAMESPACE
 from surehand_cli.inventory.permissions import Statement, bodies_of, handler_statements, sweep_statements
-
-#: What the function's `Runtime` and `Architectures` are in our own constructs.
-RUNTIME, ARCHITECTURE = "python3.13", "arm64"
+from surehand_cli.inventory.terms import function, queue_url, seconds
+from surehand_cli.inventory.webhooks import webhooks
 
 
 def inventory(service: Service, stage: str) -> dict[str, Any]:
@@ -58,6 +57,7 @@ def inventory(service: Service, stage: str) -> dict[str, Any]:
         "handlers": [_handler(service, stage, handler) for handler in service.handlers],
         "schedule_group": derived.schedule_group_name(service.name, stage) if _timed(service) else None,
         "tick_dead_letters": derived.tick_dead_letter_queue_name(service.name, stage) if _timed(service) else None,
+        "webhooks": webhooks(service, stage),
         "sweep": _sweep(service, stage),
         "live": None,
     }
@@ -72,7 +72,7 @@ def _ledger(service: Service, stage: str) -> dict[str, Any]:
         "billing": "PAY_PER_REQUEST",
         "ttl_attribute": TTL_ATTRIBUTE,
         "index": {"name": ATTENTION_INDEX, "keys": {handler: "S", since: "N"}, "projection": "ALL"},
-        "retention_seconds": _seconds(ledger_retention(service.handlers)),
+        "retention_seconds": seconds(ledger_retention(service.handlers)),
     }
 
 
@@ -93,32 +93,28 @@ def _handler(service: Service, stage: str, handler: Handler[Any]) -> dict[str, A
             "on_unknown": options.on_unknown if isinstance(options.on_unknown, str) else "asks the provider",
             "sends_to": list(target_names(handler)),
         },
-        "function": {
-            "name": physical_name(service.name, stage, handler.name),
-            "handler": lambda_handler(handler),
-            "runtime": RUNTIME,
-            "architecture": ARCHITECTURE,
-            "timeout_seconds": _seconds(options.timeout),
-            "memory_mb": options.memory,
-            "log_group": f"/aws/lambda/{physical_name(service.name, stage, handler.name)}",
-            "tracing": "Active",
-            "environment": _environment(service, stage, handler),
-        },
+        "function": function(
+            physical_name(service.name, stage, handler.name),
+            lambda_handler(handler),
+            timeout=options.timeout,
+            memory=options.memory,
+            environment=_environment(service, stage, handler),
+        ),
         "queue": {
             "name": queue_name(service.name, stage, handler),
             "fifo": options.fifo,
-            "visibility_timeout_seconds": _seconds(visibility_timeout(handler)),
-            "retention_seconds": _seconds(options.retention),
+            "visibility_timeout_seconds": seconds(visibility_timeout(handler)),
+            "retention_seconds": seconds(options.retention),
             "max_receive_count": max_receive_count(handler),
         },
         "dead_letters": {
             "name": dead_letter_queue_name(service.name, stage, handler),
-            "retention_seconds": _seconds(DEAD_LETTER_RETENTION),
+            "retention_seconds": seconds(DEAD_LETTER_RETENTION),
             "redrive_permission": "byQueue",
         },
         "mapping": {
             "batch_size": options.batch_size,
-            "batch_window_seconds": _seconds(options.batch_window),
+            "batch_window_seconds": seconds(options.batch_window),
             "max_concurrency": options.max_concurrency,
             "function_response_types": ["ReportBatchItemFailures"],
             "metrics": ["EventCount"],
@@ -139,12 +135,12 @@ def _trigger(service: Service, stage: str, handler: Handler[Any]) -> dict[str, A
             "kind": "schedule",
             "expression": timing.when.expression,
             "timezone": timing.when.timezone,
-            "flexible_seconds": _seconds(timing.flexible),
+            "flexible_seconds": seconds(timing.flexible),
             "overlap": timing.overlap,
-            "catch_up_seconds": _seconds(timing.catch_up),
+            "catch_up_seconds": seconds(timing.catch_up),
             "input": TICK_BODY,
             "retries": TICK_RETRIES,
-            "longest_delivery_seconds": _seconds(timing.longest_delivery),
+            "longest_delivery_seconds": seconds(timing.longest_delivery),
             "ticks": None,
         }
     if options.webhook is not None:
@@ -165,7 +161,7 @@ def _delivery(handler: Handler[Any]) -> dict[str, Any]:
         "model": "at least once, with the same key",
         "order": "within a group of a tenant" if options.fifo else "none",
         "max_attempts": options.max_attempts,
-        "give_up_after_seconds": _seconds(options.give_up_after),
+        "give_up_after_seconds": seconds(options.give_up_after),
         "backoff": {
             "first_seconds": options.backoff.first.total_seconds(),
             "cap_seconds": options.backoff.cap.total_seconds(),
@@ -177,8 +173,8 @@ def _delivery(handler: Handler[Any]) -> dict[str, Any]:
 def _coordination(handler: Handler[Any]) -> dict[str, Any]:
     return {
         "model": "one lease per operation, fenced",
-        "lease": f"the invocation's deadline + {_seconds(LEASE_MARGIN)} s",
-        "lease_seconds_at_most": _seconds(handler.options.timeout + LEASE_MARGIN),
+        "lease": f"the invocation's deadline + {seconds(LEASE_MARGIN)} s",
+        "lease_seconds_at_most": seconds(handler.options.timeout + LEASE_MARGIN),
         "parallel_in_one_invocation": handler.options.parallel,
     }
 
@@ -191,30 +187,25 @@ def _environment(service: Service, stage: str, handler: Handler[Any]) -> dict[st
         derived.STAGE: stage,
         derived.HANDLER: handler.name,
         derived.TABLE: table_name(service.name, stage),
-        derived.LEDGER_RETENTION: str(_seconds(ledger_retention(service.handlers))),
+        derived.LEDGER_RETENTION: str(seconds(ledger_retention(service.handlers))),
         derived.VERSION: "{version}",
-        **{queue_variable(name): _url(queue_name(service.name, stage, service[name])) for name in reached},
+        **{queue_variable(name): queue_url(queue_name(service.name, stage, service[name])) for name in reached},
     }
     return {**found, derived.BODIES: "{bodies}"} if bodies_of(handler) else found
 
 
 def _sweep(service: Service, stage: str) -> dict[str, Any]:
     name = function_name(service.name, stage)
+    environment = {
+        derived.SERVICE: service.name,
+        derived.STAGE: stage,
+        derived.TABLE: table_name(service.name, stage),
+        derived.VERSION: "{version}",
+    }
     return {
-        "function": {
-            "name": name,
-            "handler": "surehand.entrypoint.sweep",
-            "runtime": RUNTIME,
-            "architecture": ARCHITECTURE,
-            "timeout_seconds": _seconds(TIMEOUT),
-            "memory_mb": MEMORY,
-            "environment": {
-                derived.SERVICE: service.name,
-                derived.STAGE: stage,
-                derived.TABLE: table_name(service.name, stage),
-                derived.VERSION: "{version}",
-            },
-        },
+        "function": function(
+            name, "surehand.entrypoint.sweep", timeout=TIMEOUT, memory=MEMORY, environment=environment
+        ),
         "schedule": {"expression": f"rate({EVERY // timedelta(minutes=1)} minutes)", "retries": 0},
         "input": Task.of(service.handlers).dump(),
         "policy": [statement.to_json() for statement in sweep_statements(service, stage, POSITION)],
@@ -229,14 +220,6 @@ def _fields(fields: object) -> str | list[str] | None:
     if fields is None or isinstance(fields, str):
         return fields
     return "a function of the payload" if callable(fields) else [str(name) for name in fields]  # type: ignore[attr-defined]
-
-
-def _url(name: str) -> str:
-    return f"https://sqs.{{region}}.amazonaws.com/{{account}}/{name}"
-
-
-def _seconds(length: timedelta) -> int:
-    return int(length.total_seconds())
 
 
 Inventory = Mapping[str, Any]

@@ -11,7 +11,9 @@ from typing import Any
 
 from surehand import Handler, Service
 from surehand.declare import physical_name, queue_name, table_name, target_names
+from surehand.declare.ingress import INGRESS, secrets
 from surehand.declare.sweeping import function_name
+from surehand.webhooks.source import Source
 
 _LEDGER = (
     "dynamodb:BatchGetItem",
@@ -74,6 +76,17 @@ def sweep_statements(service: Service, stage: str, position: str) -> list[Statem
     ]
 
 
+def ingress_statements(service: Service, stage: str, sources: Sequence[Source]) -> list[Statement]:
+    """Return what the ingress must be allowed: to send to its queues, put under its prefixes and read its secrets."""
+    return [
+        Statement(_SEND, tuple(_sqs(queue_name(service.name, stage, service[one.name])) for one in sources)),
+        Statement(("s3:PutObject",), tuple(f"arn:aws:s3:::{{bodies}}/{one.name}/*" for one in sources)),
+        Statement(("secretsmanager:GetSecretValue",), tuple(_secret(name) for name in secrets(sources))),
+        Statement(_LOGS, (_log_group(physical_name(service.name, stage, INGRESS)),)),
+        Statement(_TRACES, ("*",)),
+    ]
+
+
 def bodies_of(handler: Handler[Any]) -> bool:
     """Tell whether the handler fetches large bodies from the webhooks' bucket."""
     return handler.options.webhook is not None
@@ -81,6 +94,11 @@ def bodies_of(handler: Handler[Any]) -> bool:
 
 def _sqs(name: str) -> str:
     return f"arn:aws:sqs:{{region}}:{{account}}:{name}"
+
+
+def _secret(name: str) -> str:
+    """Secrets Manager appends a hyphen and six characters to a secret's name."""
+    return name if name.startswith("arn:") else f"arn:aws:secretsmanager:{{region}}:{{account}}:secret:{name}-??????"
 
 
 def _table(service: Service, stage: str) -> str:

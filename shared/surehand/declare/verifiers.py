@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from surehand import DeclarationError, Handler, Scheme
+from surehand.declare.handler import Handler
+from surehand.errors import DeclarationError
+from surehand.webhooks.scheme import Scheme
 
 
 def places_of(handlers: Iterable[Handler[Any]]) -> Mapping[str, str]:
