@@ -45,7 +45,7 @@ class Edge:
     *rate* and *burst* are requests a second, and at once, over all sources; *source_rate* and *source_burst* those of
     one source. Beyond them API Gateway itself answers 429. *concurrency* reserves that many executions for the
     ingress and lets it have no more; None leaves it to the account. *memory* is in MB: much below 1,024 a cold start
-    outlasts the shortest of the senders' deadlines.
+    outlasts the shortest of the senders' deadlines. *snap_start* lets the ingress start from a snapshot.
     """
 
     rate: float = 200
@@ -54,6 +54,7 @@ class Edge:
     source_burst: int = 200
     concurrency: int | None = None
     memory: int = INGRESS_MEMORY
+    snap_start: bool = False
 
 
 def http_api(
@@ -61,7 +62,7 @@ def http_api(
     name: str,
     sources: Sequence[Source],
     *,
-    function: lambda_.Function,
+    function: lambda_.IFunction,
     log: logs.LogGroup,
     edge: Edge,
 ) -> tuple[apigateway.HttpApi, apigateway.HttpStage]:

@@ -21,13 +21,15 @@ from surehand_cdk.function_options import accepted
 from surehand_cdk.keeping import Keeping
 from surehand_cdk.permissions import statements
 from surehand_cdk.queues import QueuePair, seconds
+from surehand_cdk.snapshot import published
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerResources:
-    """What one handler consists of, as plain L2 constructs."""
+    """What one handler consists of, as plain L2 constructs. *alias* is what the mapping calls with SnapStart."""
 
     function: lambda_.Function
+    alias: lambda_.Alias | None
     queue: sqs.IQueue
     dead_letters: sqs.Queue
     mapping: lambda_.EventSourceMapping
@@ -54,11 +56,13 @@ def handler_resources(
     """Create the function in *scope* and connect it with its queue."""
     log_group = _log_group(scope, handler, setting)
     function = _function(scope, handler, setting, log_group=log_group, given=accepted(handler.name, options))
-    mapping = _mapping(scope, handler, function, setting.queues.queue)
+    alias = published(scope, function) if options is not None and options.snap_start is not None else None
+    mapping = _mapping(scope, handler, alias or function, setting.queues.queue)
     if setting.queues.adopted:
         acknowledge(mapping, ADOPTED_SOURCE)
     return HandlerResources(
         function=function,
+        alias=alias,
         queue=setting.queues.queue,
         dead_letters=setting.queues.dead_letters,
         mapping=mapping,
@@ -118,7 +122,7 @@ def _function(
 
 
 def _mapping(
-    scope: Construct, handler: Handler[Any], function: lambda_.Function, queue: sqs.IQueue
+    scope: Construct, handler: Handler[Any], function: lambda_.IFunction, queue: sqs.IQueue
 ) -> lambda_.EventSourceMapping:
     options = handler.options
     return lambda_.EventSourceMapping(

@@ -13,6 +13,8 @@ from surehand.errors import DeclarationError
 #: Every variable of the run time's contract starts like this.
 RESERVED_PREFIX = "SUREHAND_"
 
+#: MB of ephemeral storage that a snapshot can have.
+MOST_STORAGE = 512
 #: Option of `FunctionOptions` → why it is not the user's to set.
 DERIVED: Mapping[str, str] = {
     "architecture": "the bundle is built for arm64",
@@ -34,7 +36,6 @@ DERIVED: Mapping[str, str] = {
     "on_success": "the function is invoked by its event source mapping, never asynchronously",
     "retry_attempts": "attempts are declared: max_attempts of the handler",
     "role": "each function has a role of its own; add to it with grant_* on shop[handler].function",
-    "snap_start": "it saves start-up time that a queue's messages do not wait for",
     "timeout": "it is declared: timeout of the handler, from which the queue's visibility follows",
 }
 
@@ -53,7 +54,25 @@ def accepted(handler: str, options: lambda_.FunctionOptions | None) -> dict[str,
         if name in given:
             raise DeclarationError(f"Handler '{handler}': FunctionOptions({name}=…) is derived: {why}.")
     check_environment(handler, given.get("environment") or {})
+    if "snap_start" in given:
+        _check_snapshot(handler, given)
     return given
+
+
+def _check_snapshot(handler: str, given: Mapping[str, Any]) -> None:
+    """Refuse what SnapStart does not go with.
+
+    Source: https://docs.aws.amazon.com/lambda/latest/dg/snapstart.html#snapstart-runtimes
+    """
+    versions, storage = given.get("current_version_options"), given.get("ephemeral_storage_size")
+    beside = {
+        "filesystem": "filesystem" in given,
+        "ephemeral_storage_size above 512 MB": storage is not None and storage.to_mebibytes() > MOST_STORAGE,
+        "provisioned concurrency": versions is not None and versions.provisioned_concurrent_executions is not None,
+    }
+    for what, found in beside.items():
+        if found:
+            raise DeclarationError(f"Handler '{handler}': SnapStart does not go with {what}. Choose one of the two.")
 
 
 def check_environment(handler: str, variables: Mapping[str, str]) -> None:

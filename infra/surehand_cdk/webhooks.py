@@ -32,6 +32,7 @@ from surehand.webhooks.source import Source
 from surehand_cdk.acknowledged import FUNCTION, TRACING, acknowledge
 from surehand_cdk.edge import Edge, http_api
 from surehand_cdk.keeping import Keeping, admit_logs
+from surehand_cdk.snapshot import published
 from surehand_cdk.webhook_permissions import may_fetch, may_receive
 
 #: Lambda: all environment variables of a function together, in bytes.
@@ -60,8 +61,8 @@ class Surroundings:
 class Webhooks(Construct):
     """One ingress for all sources. A custom domain is mapped to `api` and `stage`, in plain CDK.
 
-    `function` is the ingress; `bodies` holds what does not fit into a message; `access_log` says of every request that
-    reached the API how it was answered.
+    `function` is the ingress, and `alias` what the API calls with SnapStart; `bodies` holds what does not fit into a
+    message; `access_log` says of every request that reached the API how it was answered.
 
     Raises:
         DeclarationError: A handler has the ingress's name, the sources do not fit into an environment, or a scheme's
@@ -82,10 +83,11 @@ class Webhooks(Construct):
         # A name under /aws/vendedlogs/ needs no entry in the logs' resource policy, which is limited in size.
         self.access_log = self._logs("AccessLog", f"/aws/vendedlogs/apis/{name}")
         self.function = self._ingress(name, edge)
+        self.alias = published(self, self.function) if edge.snap_start else None
         self.api: apigateway.HttpApi
         self.stage: apigateway.HttpStage
         self.api, self.stage = http_api(
-            self, name, self.sources, function=self.function, log=self.access_log, edge=edge
+            self, name, self.sources, function=self.alias or self.function, log=self.access_log, edge=edge
         )
         self._let_handlers_fetch()
 
@@ -138,6 +140,7 @@ class Webhooks(Construct):
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.ARM_64,
             memory_size=edge.memory,
+            snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if edge.snap_start else None,
             timeout=Duration.seconds(ingress_timeout(self.sources).total_seconds()),
             reserved_concurrent_executions=edge.concurrency,
             role=role,

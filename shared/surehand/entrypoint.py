@@ -56,6 +56,17 @@ def declared(handler: Handler[Any]) -> None:
         with _without_collections():
             ports_of(handler)
             listen_to_the_user()
+        _renew_after_restore(handler)
+
+
+def _renew_after_restore(handler: Handler[Any]) -> None:
+    from surehand.aws.snapshots import after_restore
+
+    def renew() -> None:
+        forget()
+        ports_of(handler)  # here rather than in the first invocation, whose timeout is for the handler
+
+    after_restore(renew, required=os.environ.get(variables.INITIALIZATION) == variables.SNAPSHOT)
 
 
 @contextmanager

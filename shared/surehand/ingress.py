@@ -82,5 +82,17 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-if os.environ.get("AWS_LAMBDA_FUNCTION_NAME") and os.environ.get(variables.SOURCES):
+def _renew() -> None:
+    forget()
     _ingress()
+
+
+def _initialise() -> None:
+    from surehand.aws.snapshots import after_restore
+
+    _ingress()
+    after_restore(_renew, required=os.environ.get(variables.INITIALIZATION) == variables.SNAPSHOT)
+
+
+if os.environ.get("AWS_LAMBDA_FUNCTION_NAME") and os.environ.get(variables.SOURCES):
+    _initialise()

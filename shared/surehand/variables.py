@@ -26,6 +26,10 @@ SOURCES = "SUREHAND_WEBHOOK_SOURCES"
 #: On the ingress and on webhook handlers: the bucket of bodies that do not fit into a message.
 BODIES = "SUREHAND_WEBHOOK_BODIES"
 
+#: Lambda's own: how an execution environment begins. Source:
+#: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
+INITIALIZATION, SNAPSHOT = "AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start"
+
 #: The namespace of all metrics.
 NAMESPACE = "surehand"
 #: What stands for a service or a stage whose variable is not set, in log lines and metrics.

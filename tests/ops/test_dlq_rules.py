@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from surehand_cli.dlq import journal as journals
 from surehand_cli.dlq.breaker import Breaker
+from surehand_cli.dlq.checks import function_of
 from surehand_cli.dlq.destination import ToQueue, outgoing, without_lineage
 from surehand_cli.dlq.foreign import foreign
 from surehand_cli.dlq.identify import identify
@@ -58,6 +59,11 @@ def test_the_lineage_is_stripped_so_that_replays_do_not_look_like_a_loop() -> No
 def test_a_deduplication_id_is_stable_within_a_run_and_new_for_the_next() -> None:
     first, again, other = (outgoing(letter(), fifo=True, run=run)["MessageDeduplicationId"] for run in ("a", "a", "b"))
     assert first == again != other
+
+
+@pytest.mark.parametrize("alias", ["", ":live"])
+def test_a_mapping_s_function_has_its_name_with_and_without_an_alias(alias: str) -> None:
+    assert function_of(f"arn:aws:lambda:eu-west-1:123456789012:function:shop-dev-orders{alias}") == "shop-dev-orders"
 
 
 def test_binary_and_number_attributes_survive_a_snapshot() -> None:

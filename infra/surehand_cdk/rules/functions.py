@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from . import sources
 from .assembly import Assembly, location
 from .consumption import consumptions
 from .grants import role_of
+from .ownership import integration_function
 from .rule import Level, NotKnown, Verdict, refuse, rule
 from .template import Edit, Resource, Unknown
 
@@ -128,18 +130,29 @@ def _own_role(a: Assembly, function: Resource) -> Iterator[Verdict]:
 def _snapshot_is_published(a: Assembly, function: Resource) -> Iterator[Verdict]:
     if a.value(function, "SnapStart", "ApplyOn") != "PublishedVersions":
         return
-    for edge in consumptions(a):
-        if edge.function is not function:
-            continue
-        called = a.target(a.peek(edge.mapping, "FunctionName"))
-        text = str(a.peek(edge.mapping, "FunctionName"))
-        if isinstance(called, Unknown) or (called is function and not text.rsplit("⟧", 1)[-1].startswith(":")):
+    called = [(edge.mapping, "FunctionName") for edge in consumptions(a) if edge.function is function]
+    called += [
+        (integration, "IntegrationUri")
+        for integration in a.resources("AWS::ApiGatewayV2::Integration")
+        if integration_function(a, integration) is function
+    ]
+    for caller, key in called:
+        if _is_latest(a, a.peek(caller, key), function):
             yield refuse(
-                edge.mapping,
-                location("FunctionName"),
+                caller,
+                location(key),
                 "calls $LATEST, and SnapStart restores published versions only",
-                fix="point the event source at an alias of current_version",
+                fix="point it at an alias of current_version",
             )
+
+
+def _is_latest(a: Assembly, value: Any, function: Resource) -> bool:
+    """Whether *value*, which leads to *function*, names neither an alias nor a version of it."""
+    text = str(value).rpartition("/functions/")[2].removesuffix("/invocations")
+    found = a.target(text)
+    if found is not function:
+        return isinstance(found, Unknown)
+    return ":" not in (text.rpartition("⟧")[2] if "⟧" in text else text.partition(":function:")[2])
 
 
 RULES = (
@@ -188,7 +201,7 @@ RULES = (
     rule(
         "F08", "SnapStart is used through a published version",
         why="$LATEST starts cold, with the price of SnapStart and without its effect",
-        fix="event source on an alias",
+        fix="event source and API on an alias",
         source=sources.LAMBDA_SNAPSTART, over=_ours, judge=_snapshot_is_published,
     ),
 )  # fmt: skip

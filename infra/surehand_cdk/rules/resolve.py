@@ -57,6 +57,7 @@ class Resolver:
             "Fn::ImportValue": self._import,
             "Fn::GetStackOutput": self._stack_output,
             "Fn::Select": self._select,
+            "Fn::Split": self._split,
             "Fn::FindInMap": self._find_in_map,
             "Fn::If": self._if,
         }
@@ -155,6 +156,24 @@ class Resolver:
         if isinstance(items, list) and str(index).isdigit() and int(index) < len(items):
             return items[int(index)]
         return items if isinstance(items, Unknown) else Unknown("Fn::Select of a list that only a deployment knows")
+
+    def _split(self, argument: Any, within: str, depth: int) -> Any:
+        separator, raw = argument
+        text = self.value(raw, within=within, depth=depth)
+        if isinstance(text, Unknown):
+            return text
+        handle = HANDLE.fullmatch(text)
+        if handle and separator == ":":
+            return self._qualified_arn(handle, depth)
+        return Unknown("Fn::Split of what only a deployment knows") if HANDLE.search(text) else text.split(separator)
+
+    def _qualified_arn(self, handle: re.Match[str], depth: int) -> Any:
+        """The parts of what ``Ref`` of an alias or a version is: CDK takes the function's name from it."""
+        resource = self.templates[handle["template"]].resources[handle["id"]]
+        if resource.type not in ("AWS::Lambda::Alias", "AWS::Lambda::Version") or handle["attribute"]:
+            return Unknown(f"the parts of {resource.id}'s ARN are known at deployment")
+        name = self.value(resource.properties.get("FunctionName"), within=handle["template"], depth=depth)
+        return ["arn", "${Partition}", "lambda", "${Region}", "${AccountId}", "function", name, handle[0]]
 
     def _find_in_map(self, argument: Any, within: str, depth: int) -> Any:
         keys = self.value(argument, within=within, depth=depth)

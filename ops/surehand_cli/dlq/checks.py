@@ -121,4 +121,9 @@ def _mappings(place: Place, arn: str) -> Sequence[Mapping] | None:
         found: list[Any] = [one for page in pages.paginate(EventSourceArn=arn) for one in page["EventSourceMappings"]]
     except (ClientError, BotoCoreError, NotImplementedError):
         return None
-    return [Mapping(str(one.get("FunctionArn", "?")).rpartition(":")[2], str(one.get("State", "?"))) for one in found]
+    return [Mapping(function_of(str(one.get("FunctionArn", "?"))), str(one.get("State", "?"))) for one in found]
+
+
+def function_of(arn: str) -> str:
+    """Return a function's name, without the alias of one with SnapStart."""
+    return arn.partition(":function:")[2].partition(":")[0] or "?"

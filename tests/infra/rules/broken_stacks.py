@@ -234,6 +234,8 @@ BROKEN = (
     Broken("F05", "IngressFunction", "shares its role with ExportFunction", shared_role, applies=False),
     Broken("F08", "ChargeMapping", "calls $LATEST",
            put("ChargeFunction", "SnapStart", value={"ApplyOn": "PublishedVersions"}), applies=False),
+    Broken("F08", "ApiIntegration", "calls $LATEST",
+           put("IngressFunction", "SnapStart", value={"ApplyOn": "PublishedVersions"}), applies=False),
     Broken("F07", "ChargeFunction", "STRIPE_SECRET looks like a secret",
            put("ChargeFunction", "Environment", "Variables", "STRIPE_SECRET", value="hunter2")),
     Broken("F07", "ExportFunction", "SETTING looks like a secret",

@@ -39,6 +39,9 @@ ALIAS = {
         "shop-prod-charge",
         {"Fn::If": ["Live", {"Ref": "Alias"}, {"Ref": "Alias"}]},
         {"Fn::Select": [1, ["x", {"Ref": "Alias"}]]},
+        # What CDK makes of an alias as a mapping's target.
+        {"Fn::Join": ["", [{"Fn::Select": [6, {"Fn::Split": [":", {"Ref": "Alias"}]}]}, ":live"]]},
+        {"Fn::Select": [1, {"Fn::Split": ["/", "x/shop-prod-charge"]}]},
     ],
     ids=str,
 )
@@ -49,6 +52,29 @@ def test_a_function_is_recognised_however_the_mapping_names_it(function_name: An
         core_["ChargeMapping"]["Properties"]["FunctionName"] = function_name
 
     assert [f.resource for f in spoken(broken(change), "Q01")] == ["ChargeQueue"]
+
+
+@pytest.mark.parametrize(
+    ("name", "latest"),
+    [
+        ({"Ref": "Alias"}, False),
+        ({"Ref": "Version"}, False),
+        ({"Fn::Join": ["", [{"Fn::Select": [6, {"Fn::Split": [":", {"Ref": "Alias"}]}]}, ":live"]]}, False),
+        ({"Fn::Sub": "${ChargeFunction.Arn}:live"}, False),
+        ("arn:aws:lambda:eu-west-1:123456789012:function:shop-prod-charge:live", False),
+        ("arn:aws:lambda:eu-west-1:123456789012:function:shop-prod-charge", True),
+        (arn("ChargeFunction"), True),
+        ("shop-prod-charge", True),
+    ],
+    ids=str,
+)
+def test_a_snapshot_is_missed_only_by_what_calls_the_function_itself(name: Any, latest: bool):
+    def change(core_: dict[str, Any], _: dict[str, Any]) -> None:
+        core_.update(copy.deepcopy(ALIAS))
+        core_["ChargeFunction"]["Properties"]["SnapStart"] = {"ApplyOn": "PublishedVersions"}
+        core_["ChargeMapping"]["Properties"]["FunctionName"] = name
+
+    assert [f.resource for f in spoken(broken(change), "F08")] == ["ChargeMapping"] * latest
 
 
 @pytest.mark.parametrize(
