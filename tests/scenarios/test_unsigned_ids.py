@@ -20,8 +20,10 @@ from surehand.aws.telling import CloudWatchTeller, counted
 from surehand.declare import Handler
 from surehand.declare.identity import bearer_id
 from surehand.ledger import Answer, Ledger, Operation, Unavailable, Write
+from surehand.ledger.stuck import Patience, stuck
 from surehand.outcomes import Outcome
 from surehand.testing import World, world
+from surehand.testing.at_rest import faults_at_rest
 from surehand.testing.gate import request, secret_for_tests
 from surehand.webhooks.outcome import Kind
 from surehand.webhooks.sign import sign
@@ -268,6 +270,17 @@ def test_an_id_is_forgotten_with_the_ledger_s_retention(made: World):
 
     assert code(push(made, GENUINE, "one")) is None
     assert code(push(made, CAPTURED, "one")) == "input.id_conflict"
+
+
+def test_what_remembers_an_id_is_no_piece_of_work_left_behind(made: World):
+    push(made, CAPTURED, "one")
+    items = made.ledger.items.values()  # type: ignore[attr-defined]
+
+    assert [item.is_slot for item in items] == [False, True]
+    later = made.clock.now() + timedelta(days=1)
+    assert [list(faults_at_rest(item, now=later, dead_letter=False, killed=0)) for item in items] == [[], []]
+    patience = {"pushes": Patience(abandoned=timedelta(0), overdue=timedelta(0), retention=timedelta(0))}
+    assert [stuck(item, patience, now=later) for item in items] == [None, None]
 
 
 class Forgetful:
