@@ -24,6 +24,7 @@ from surehand.ledger import (
     claim,
     extended,
     settle,
+    slots,
     started,
     write_surely,
 )
@@ -206,6 +207,19 @@ def test_a_batch_is_claimed_and_settled_each_for_itself(ledger) -> None:
     ]
     assert write_surely(ledger, writes, now=NOW) == [Written()] * 59
     assert {operation.state for operation in ledger.read([one.id for one in batch]).values()} == {State.SUCCEEDED}
+
+
+def test_slots_taken_in_one_batch_name_their_first_takers_to_every_later_one(ledger) -> None:
+    first, second = (claimed(ledger, wanted(key), owner=key) for key in ("1", "2"))
+
+    def take(slot: str, taker: Operation) -> Write:
+        return slots.take(None, f'["orders",null,["!id","{slot}"]]', taker, until=NOW, now=NOW, retention=DAYS)
+
+    for _ in range(2):  # a repetition whose answer was lost is our own write
+        assert write_surely(ledger, [take("a", first), take("b", second)], now=NOW) == [Written(), Written()]
+    later = write_surely(ledger, [take("a", second), take("b", first), take("c", first)], now=NOW)
+    holders = [slots.holder(one.existing, NOW) if isinstance(one, NotWritten) else None for one in later]
+    assert holders == [first.id, second.id, None]
 
 
 def test_fifty_claimants_of_one_operation_have_one_winner(ledger) -> None:
