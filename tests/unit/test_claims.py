@@ -18,6 +18,7 @@ from surehand.ledger import (
     Wanted,
     Write,
     decide,
+    extended,
     renewed,
     settle,
     started,
@@ -390,6 +391,11 @@ def test_what_stays_held_keeps_its_lease_and_a_requested_cancel() -> None:
     assert (write.operation.lease_until, write.operation.cancel_requested) == (NOW + HOUR, True)
     assert settle(mine, State.SUCCEEDED, now=NOW, retention=DAYS).operation.cancel_requested is False
     assert settle(MINE, State.PROCESSING, now=NOW, retention=DAYS).operation.cancel_requested is False
+
+
+def test_a_prolonged_lease_moves_when_the_item_is_forgotten_too() -> None:
+    write = extended(MINE, until=NOW + 2 * HOUR, now=NOW, retention=2 * DAYS)
+    assert write == Write(operation=replace(MINE, lease_until=NOW + 2 * HOUR, expires_at=NOW + 2 * DAYS), previous=MINE)
 
 
 def test_a_run_is_announced_under_its_attempt() -> None:

@@ -111,6 +111,21 @@ def test_different_operations_are_claimed_in_one_write_and_come_in_the_order_of_
     assert all(isinstance(step.answer, Claimed) for step in steps)
 
 
+def test_a_conflict_that_is_claimed_later_keeps_its_place_in_the_event() -> None:
+    steps = planned(message(0, "a"), message(1, "z"), message(2, key="c"))
+    assert [indices(step) for step in steps] == [[0], [1], [2]]
+
+
+def test_a_message_that_was_sent_after_the_handler_s_patience_was_over_counts_as_a_redrive() -> None:
+    waiting = known(State.PENDING, started_at=NOW - plain.options.give_up_after - HOUR)
+    (step,) = planned(message(0), ledger=holding(waiting))
+    assert isinstance(step.answer, Claimed)
+    assert not step.answer.redrive
+    (step,) = planned(message(0, of="m9"), ledger=holding(waiting))
+    assert isinstance(step.answer, Claimed)
+    assert step.answer.redrive
+
+
 def test_a_lease_outlives_the_invocation_and_names_owner_and_version() -> None:
     (step,) = planned(message(0))
     assert isinstance(step.answer, Claimed)
