@@ -23,8 +23,8 @@ from surehand import Service
 #: The run time that is deployed. `requirements/lambda.txt` is compiled for this Python too.
 PYTHON = "3.13"
 _LAMBDA = ("--python-version", PYTHON, "--python-platform", "aarch64-manylinux2014")
-#: Not deployed: `surehand.testing` needs the testing extra. Caches and hidden files are this machine's.
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.py[cod]", ".*", "testing")
+#: Not deployed: `surehand.testing` and the plugin need the testing extra. Caches and hidden files are this machine's.
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.py[cod]", ".*", "testing", "pytest_plugin.py")
 _LEFT_OUT_OF_HANDLERS = shutil.ignore_patterns("__pycache__", "*.py[cod]", ".*")
 
 

@@ -97,6 +97,7 @@ class TestContent:
 
     def test_the_test_kit_is_not_deployed(self, arm64: Path) -> None:
         assert not (arm64 / "surehand" / "testing").exists()
+        assert not (arm64 / "surehand" / "pytest_plugin.py").exists()
 
     def test_nothing_of_this_machine_gets_in(self, arm64: Path) -> None:
         strange = [name for name in files(arm64) if re.search(r"__pycache__|\.pyc$|(^|/)\.|^bin/|/RECORD$", name)]

@@ -41,17 +41,7 @@ test_forgetful = reliability_suite(forgetful, ORDER, effects=CHARGES, reset=CHAR
 def test_a_run_ends_with_what_each_handler_keeps_and_breaks(tmp_path: Path, workers: list[str]):
     (tmp_path / "shop.py").write_text(HANDLERS)
     (tmp_path / "test_shop.py").write_text(TESTS)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "surehand.testing.plugin",
-        "-p",
-        "no:cacheprovider",
-        *workers,
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     summary = done.stdout.split("promises ==")[1]
     orders, forgetful = summary.split("forgetful (effects counted by key)")
@@ -60,3 +50,13 @@ def test_a_run_ends_with_what_each_handler_keeps_and_breaks(tmp_path: Path, work
     assert "keeps   a process killed at any call loses nothing" in orders
     assert "not checked  another tenant's work is its own: no tenant is declared" in orders
     assert "BREAKS  a failure after the effect is tried again under the same key" in forgetful
+
+
+def test_the_plugin_costs_a_run_without_such_tests_no_import_of_the_framework(tmp_path: Path):
+    (tmp_path / "test_plain.py").write_text(
+        "import sys\ndef test_plain():\n    assert [n for n in sys.modules if n.startswith('surehand')] == "
+        "['surehand', 'surehand.pytest_plugin']\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_plain.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, "promises" in done.stdout) == (0, False), done.stdout

@@ -1,6 +1,7 @@
 """A pytest plugin that ends a run with the promises of each handler that went through a reliability suite.
 
-Registered by the distribution; `-p no:surehand` switches it off. It imports nothing of the framework.
+Registered by the distribution, so every run of pytest beside surehand loads it: it imports nothing of the framework.
+`-p no:surehand` switches it off. Not deployed.
 """
 
 from __future__ import annotations
