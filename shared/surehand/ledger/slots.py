@@ -7,10 +7,14 @@ have it. A free slot is one past its `expires_at`: it counts as absent, and its 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from surehand.ledger.operation import Entry, Operation, Write
 from surehand.states import State
+
+#: When a free slot has expired: on every machine's clock, also on one that is behind the clock of whoever freed it.
+#: DynamoDB leaves what expired more than five years ago where it is (AWS, "Using time to live in DynamoDB").
+LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 def holder(slot: Operation | None, now: datetime) -> str | None:
@@ -45,5 +49,5 @@ def take(
 def free(slot: Operation, *, now: datetime) -> Write:
     """Return the write that frees a slot."""
     entry = Entry(state=State.SUCCEEDED, at=now, fence=slot.fence, attempt=0)
-    freed = replace(slot, state=State.SUCCEEDED, lease_until=None, expires_at=now, history=(*slot.history, entry))
+    freed = replace(slot, state=State.SUCCEEDED, lease_until=None, expires_at=LONG_AGO, history=(*slot.history, entry))
     return Write(operation=freed, previous=slot)
