@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from tests.ops.local.terminal import in_a_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "surehand_cli.app", "local", "run"]
@@ -122,34 +121,12 @@ def test_nothing_survives_an_interruption(tmp_path: Path, stop: signal.Signals, 
     assert all_gone(tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_in_a_terminal_it_stays_up_with_advice_until_ctrl_c(tmp_path: Path) -> None:
-    said, status = in_a_terminal(COMMAND, tmp_path, until="Ctrl-C stops everything")
+    environment = clean_environment(tmp_path)
+    said, status = in_a_terminal(COMMAND, until="Ctrl-C stops everything", environment=environment, patience=500)
 
     assert "curl" in said
     assert "Traceback" not in said
     assert status == 0, said
     assert all_gone(tmp_path)
-
-
-def in_a_terminal(command: Sequence[str], folder: Path, *, until: str) -> tuple[str, int]:
-    """Run in a pseudo-terminal, press Ctrl-C once *until* is on the screen, and return the screen and exit status."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(ROOT)
-        os.execve(command[0], list(command), clean_environment(folder) | {"TERM": "xterm", "COLUMNS": "120"})
-    said, pressed, limit = b"", False, time.monotonic() + 400
-    try:
-        while time.monotonic() < limit:
-            if select.select([terminal], [], [], 1)[0]:
-                try:
-                    said += os.read(terminal, 65536)
-                except OSError:  # how Linux says that the other end is closed
-                    break
-            if not pressed and until.encode() in said:
-                os.write(terminal, b"\x03")
-                pressed = True
-        else:
-            os.kill(child, signal.SIGKILL)
-    finally:
-        os.close(terminal)
-    return said.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
