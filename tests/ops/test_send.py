@@ -114,7 +114,8 @@ def test_a_run_that_was_killed_goes_on_with_what_was_not_sent(
     with pytest.raises(Died):
         surehand("send", "parcels", "-f", file, *GO)
     monkeypatch.setattr(SQSQueues, "send", usual)
-    assert depth(consumer) == 10
+    # The rate may have let the function work before the second batch.
+    assert depth(consumer) + len(STATE.effects) == 10
     (run,) = [path.name for path in Path(".surehand/sends").iterdir()]
     file.unlink()
     said = surehand("send", "parcels", "--resume", run, "--json")

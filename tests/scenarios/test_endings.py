@@ -225,7 +225,8 @@ def test_a_lost_fence_waits_for_the_lease_of_whoever_has_it(found, wait) -> None
 
     with world(KIOSK) as made, script(raising(Retry("provider.busy"))):
         with answering(made, plain, answer):
-            made.ledger.read = (lambda ids: {}) if found is None else made.ledger.read
+            if found is None:
+                made.ledger.read = lambda ids: {}  # type: ignore[method-assign]
             plain(made.event(plain, TICKET), None)
         (ending,) = made.teller.endings
         told(

@@ -236,8 +236,8 @@ def test_several_writes_are_one_call_of_statements() -> None:
 
 
 def refusing(item: dict[str, Any] | None, code: str = "ConditionalCheckFailedException") -> ClientError:
-    answer: dict[str, Any] = {"Error": {"Code": code, "Message": "no"}}
-    return ClientError(answer if item is None else {**answer, "Item": item}, "UpdateItem")  # type: ignore[arg-type]
+    answer: Any = {"Error": {"Code": code, "Message": "no"}}
+    return ClientError(answer if item is None else answer | {"Item": item}, "UpdateItem")
 
 
 OTHER = {**key_of("o"), **WIRE, "owner": {"S": "two"}}
@@ -290,10 +290,11 @@ def test_writes_beyond_25_are_several_calls_and_answered_in_order() -> None:
     sizes = []
 
     class Counting(FakeClient):
-        def batch_execute_statement(self, *, Statements: list[Any]) -> dict[str, Any]:  # noqa: N803 - botocore's name
-            sizes.append(len(Statements))
-            throttled = [{"Error": {"Code": "ThrottlingError"}}] if len(Statements) == 1 else []
-            return {"Responses": throttled or [{}] * len(Statements)}
+        def batch_execute_statement(self, **request: Any) -> dict[str, Any]:
+            statements = request["Statements"]
+            sizes.append(len(statements))
+            throttled = [{"Error": {"Code": "ThrottlingError"}}] if len(statements) == 1 else []
+            return {"Responses": throttled or [{}] * len(statements)}
 
     store = DynamoDBLedger(Counting(), "ledger", batched=True)
     answers = store.write([CLAIM] * (2 * STATEMENTS + 1), now=NOW)
