@@ -63,11 +63,11 @@ def run_command(
 
 def _stay(run: LocalRun, display: Display, console: Console) -> None:
     """Keep everything running, and show what else comes, until Ctrl-C."""
-    console.print()
-    for what, command in run.surroundings.hints(run.deployed):
-        console.print(Text(what, "bold"), Text(command), sep="\n  ", soft_wrap=True, highlight=False)
-    console.print(Text("Ctrl-C stops everything and leaves nothing behind.\n", "bold"))
     try:
+        console.print()
+        for what, command in run.surroundings.hints(run.deployed):
+            console.print(Text(what, "bold"), Text(command), sep="\n  ", soft_wrap=True, highlight=False)
+        console.print(Text("Ctrl-C stops everything and leaves nothing behind.\n", "bold"))
         with display.following():
             run.follow(display, lambda: False)
     except KeyboardInterrupt:

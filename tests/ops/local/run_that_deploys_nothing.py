@@ -38,7 +38,9 @@ class Looks:
 
 @contextmanager
 def deployed_nowhere(project: object, *, port: int, display: Any) -> Iterator[LocalRun]:
-    with display.step("deploying with cdk deploy"), tempfile.TemporaryDirectory() as folder:
+    with display.step("deploying with cdk deploy"):
+        pass
+    with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / EMULATOR_LOG).touch()
         sample = Sample(title="an order", handler="orders", send=lambda _: Sent(message_id="m-1"), fate=Fate.SUCCEEDED)
         surroundings = Surroundings(
