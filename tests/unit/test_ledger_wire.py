@@ -5,6 +5,7 @@ That these expressions mean what they should is shown by `tests/contracts/test_l
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
+from surehand.aws import dynamodb
 from surehand.aws.dynamodb import KEYS, STATEMENTS, DynamoDBLedger
 from surehand.aws.items import decode, encode, key_of
 from surehand.errors import LedgerUnavailable
@@ -300,6 +302,45 @@ def test_writes_beyond_25_are_several_calls_and_answered_in_order() -> None:
     answers = store.write([CLAIM] * (2 * STATEMENTS + 1), now=NOW)
     assert sorted(sizes) == [1, STATEMENTS, STATEMENTS]
     assert answers == [*[Written()] * (2 * STATEMENTS), Unavailable("ThrottlingError")]
+
+
+def test_one_call_takes_no_thread() -> None:
+    threads = []
+
+    class Watched(FakeClient):
+        def batch_execute_statement(self, **request: Any) -> dict[str, Any]:
+            threads.append(threading.current_thread())
+            return {"Responses": [{}] * len(request["Statements"])}
+
+    store = DynamoDBLedger(Watched(), "ledger", batched=True)
+    assert store.write([CLAIM] * STATEMENTS, now=NOW) == [Written()] * STATEMENTS
+    assert threads == [threading.current_thread()]
+
+
+@pytest.mark.parametrize(("taken", "calls"), [(0, 1), (1, 3)])
+def test_a_call_of_which_nothing_is_taken_is_the_last_one(monkeypatch, taken, calls) -> None:
+    monkeypatch.setattr(dynamodb, "_THREADS", SimpleNamespace(map=map))  # one after the other
+    asked = []
+
+    class Throttled(FakeClient):
+        def batch_execute_statement(self, **request: Any) -> dict[str, Any]:
+            asked.append(request)
+            refused = [{"Error": {"Code": "ThrottlingError"}}] * (len(request["Statements"]) - taken)
+            return {"Responses": [*[{}] * taken, *refused]}
+
+    store = DynamoDBLedger(Throttled(), "ledger", batched=True)
+    answers = store.write([CLAIM] * (2 * STATEMENTS + 2), now=NOW)
+    assert len(asked) == calls
+    assert len(answers) == 2 * STATEMENTS + 2
+    assert answers.count(Written()) == 3 * taken
+
+
+def test_its_requests_are_sent_as_they_are() -> None:
+    registered = []
+    client = FakeClient()
+    client.meta.events.register = lambda event, *_, **__: registered.append(event)
+    DynamoDBLedger(client, "ledger", batched=True)
+    assert "provide-client-params.dynamodb.UpdateItem" in registered
 
 
 def test_without_batches_writes_go_one_by_one_until_one_fails() -> None:

@@ -1,0 +1,132 @@
+"""What a settle writes, and how long a message stays hidden that ends without an outcome of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from surehand.declare import Identity
+from surehand.delivery import Delivery
+from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Standing, Unavailable
+from surehand.outcomes import Outcome
+from surehand.states import State
+from surehand.testing import MemoryLedger
+from surehand.worker.conclusion import Conclusion
+from surehand.worker.ended import Ended
+from surehand.worker.endings import Ending
+from surehand.worker.plan import Step
+from surehand.worker.receive import Message
+from surehand.worker.settlers import InlineSettler
+from surehand.worker.settling import Settling
+from tests.scenarios.kiosk import plain
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
+DONE = Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED)
+
+
+def leased(ends: timedelta) -> Operation:
+    """An operation whose lease ends so long from now."""
+    return Operation(
+        id="o", handler="plain", tenant=None, state=State.LEASED, fence=1, owner="one", lease_until=NOW + ends,
+        claimed_at=NOW - HOUR, started_at=NOW - HOUR, expires_at=NOW + HOUR,
+    )  # fmt: skip
+
+
+def step(answer: Claimed | NotClaimed) -> Step:
+    delivery = Delivery(
+        message_id="m", receipt_handle="h", body="", receive_count=1, sent_at=NOW - HOUR, received_at=NOW
+    )
+    identity = Identity(operation="o", tenant=None, group=None, fingerprints=("a",))
+    return Step(message=Message(index=0, delivery=delivery, payload=None, identity=identity), answer=answer)
+
+
+def settling(ledger: MemoryLedger | None = None) -> tuple[Settling, Ended]:
+    ended, clock = Ended(), SimpleNamespace(now=lambda: NOW)
+    ports: Any = SimpleNamespace(clock=clock, random=Random(1), retention=HOUR, ledger=ledger or MemoryLedger())
+    settler = InlineSettler(ports.ledger, ports.clock, until=NOW + HOUR)
+    return Settling(plain, ended, ports=ports, settler=settler, ticks=None), ended
+
+
+def still_running(operation: Operation) -> Ending:
+    made, ended = settling()
+    made.still_running(step(Claimed(operation=operation, message_id="m")))
+    return ended.endings[0]
+
+
+def unconfirmed(operation: Operation) -> Ending:
+    made, ended = settling()
+    made.unconfirmed(step(Claimed(operation=operation, message_id="m")), operation, Unavailable("Throttling"), DONE)
+    return ended.endings[0]
+
+
+def overtaken(operation: Operation) -> Ending:
+    made, ended = settling()
+    mine = leased(3 * HOUR)
+    made.unconfirmed(step(Claimed(operation=mine, message_id="m")), mine, NotWritten(operation), DONE)
+    return ended.endings[0]
+
+
+def leased_elsewhere(operation: Operation) -> Ending:
+    made, ended = settling()
+    answer = NotClaimed(standing=Standing.IN_PROGRESS, existing=operation, until=operation.lease_until)
+    made.answered(step(answer), answer)
+    return ended.endings[0]
+
+
+@pytest.mark.parametrize("end", [still_running, unconfirmed, overtaken, leased_elsewhere])
+@pytest.mark.parametrize(
+    ("ends", "wait"),
+    [(HOUR, HOUR), (1.5 * SECOND, 1.5 * SECOND), (0.5 * SECOND, SECOND), (0 * SECOND, SECOND), (-HOUR, SECOND)],
+)
+def test_a_message_waits_for_the_lease_that_stands_and_for_a_second_at_least(end, ends, wait) -> None:
+    assert end(leased(ends)).wait == wait
+
+
+def test_after_an_answer_of_a_ledger_that_is_away_nothing_more_is_begun_and_after_a_refusal_it_is() -> None:
+    made, _ = settling()
+    mine, away = leased(HOUR), Unavailable("Throttling")
+    claimed = step(Claimed(operation=mine, message_id="m"))
+    made.unconfirmed(claimed, mine, NotWritten(None), DONE)
+    assert made.away is None
+    made.unconfirmed(claimed, mine, away, DONE)
+    assert made.away == away
+
+
+RETRY, DEFERRED = (Outcome.RETRY, State.RETRYABLE_FAILED), (Outcome.DEFERRED, State.PENDING)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "note"),
+    [
+        (RETRY, {}, None),
+        ((Outcome.SUCCEEDED, State.SUCCEEDED), {}, None),
+        ((Outcome.UNKNOWN, State.RETRYABLE_FAILED), {}, "unknown"),
+        (DEFERRED, {"attempted": False}, "deferred"),
+        (DEFERRED, {"attempted": False, "note": "moved"}, "moved"),
+        ((Outcome.EXHAUSTED, State.PERMANENTLY_FAILED), {"attempted": False}, "exhausted"),
+    ],
+)
+def test_the_history_names_the_outcome_where_the_state_and_the_attempt_do_not_say_it(kind, told, note) -> None:
+    (outcome, state), mine = kind, leased(HOUR)
+    ledger = MemoryLedger()
+    ledger.items["o"] = mine
+    made, _ = settling(ledger)
+    made.settle(step(Claimed(operation=mine, message_id="m")), mine, Conclusion(outcome=outcome, state=state, **told))
+    assert ledger.items["o"].history[-1].note == note
+
+
+@pytest.mark.parametrize(("afresh", "attempts"), [(False, 5), (True, 1)])
+def test_behind_a_moved_cursor_earlier_attempts_do_not_count(afresh, attempts) -> None:
+    mine = replace(leased(HOUR), attempts=4)
+    ledger = MemoryLedger()
+    ledger.items["o"] = mine
+    made, _ = settling(ledger)
+    conclusion = Conclusion(outcome=Outcome.RETRY, state=State.RETRYABLE_FAILED, afresh=afresh)
+    made.settle(step(Claimed(operation=mine, message_id="m")), mine, conclusion)
+    assert ledger.items["o"].attempts == attempts
