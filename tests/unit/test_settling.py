@@ -130,3 +130,54 @@ def test_behind_a_moved_cursor_earlier_attempts_do_not_count(afresh, attempts) -
     conclusion = Conclusion(outcome=Outcome.RETRY, state=State.RETRYABLE_FAILED, afresh=afresh)
     made.settle(step(Claimed(operation=mine, message_id="m")), mine, conclusion)
     assert ledger.items["o"].attempts == attempts
+
+
+def test_a_cancel_that_was_requested_meanwhile_is_what_a_failed_attempt_ends_with() -> None:
+    mine, ledger = leased(HOUR), MemoryLedger()
+    ledger.items["o"] = replace(mine, cancel_requested=True)
+    made, ended = settling(ledger)
+    conclusion = Conclusion(outcome=Outcome.RETRY, state=State.RETRYABLE_FAILED, code="data.no", wait=HOUR)
+    made.settle(step(Claimed(operation=mine, message_id="m")), mine, conclusion, duration=SECOND)
+    written, ending = ledger.items["o"], ended.endings[0]
+    assert (written.state, written.code, written.not_before) == (State.CANCELED, "data.no", None)
+    assert (ending.outcome, ending.code, ending.wait) == (Outcome.CANCELED, "data.no", None)
+    assert ending.duration == SECOND
+
+
+class Fading(MemoryLedger):
+    """Answers one write and is away then."""
+
+    answered = False
+
+    def write(self, writes: Any, *, now: datetime) -> Any:
+        if self.answered:
+            return [Unavailable("Throttling")] * len(writes)
+        self.answered = True
+        return super().write(writes, now=now)
+
+
+def test_a_requested_cancel_that_cannot_be_written_is_unconfirmed() -> None:
+    mine, ledger = leased(HOUR), Fading()
+    ledger.items["o"] = replace(mine, cancel_requested=True)
+    made, ended = settling(ledger)
+    made.settle(step(Claimed(operation=mine, message_id="m")), mine, DONE, duration=SECOND)
+    ending = ended.endings[0]
+    assert (ending.outcome, ending.wait, ending.duration) == (Outcome.UNCONFIRMED, HOUR, SECOND)
+    assert made.away == Unavailable("Throttling")
+
+
+@pytest.mark.parametrize(
+    ("changed", "meant"),
+    [
+        ({}, True),
+        ({"state": State.PROCESSING}, True),
+        ({"cancel_requested": False}, False),
+        ({"state": State.DEAD_LETTERED}, False),
+        ({"owner": "another"}, False),
+        ({"fence": 2}, False),
+    ],
+)
+def test_only_a_refusal_by_our_own_lease_is_a_requested_cancel(changed, meant) -> None:
+    mine = leased(HOUR)
+    existing = replace(mine, **{"cancel_requested": True, **changed})
+    assert settling()[0].canceled_meanwhile(NotWritten(existing), mine) == (existing if meant else None)
