@@ -181,3 +181,17 @@ def test_only_a_refusal_by_our_own_lease_is_a_requested_cancel(changed, meant) -
     mine = leased(HOUR)
     existing = replace(mine, **{"cancel_requested": True, **changed})
     assert settling()[0].canceled_meanwhile(NotWritten(existing), mine) == (existing if meant else None)
+
+
+@pytest.mark.parametrize("state", [State.RETRYABLE_FAILED, State.PERMANENTLY_FAILED])
+def test_a_settle_names_its_message_and_what_must_not_run_again(state) -> None:
+    mine, ledger = leased(HOUR), MemoryLedger()
+    ledger.items["o"] = mine
+    made, _ = settling(ledger)
+    conclusion = Conclusion(outcome=Outcome.RETRY, state=state, code="data.no", wait=HOUR, result="7")
+    made.settle(step(Claimed(operation=mine, message_id="m")), mine, conclusion)
+    written = ledger.items["o"]
+    assert (written.state, written.code, written.result) == (state, "data.no", "7")
+    assert (written.attempts, written.not_before, written.expires_at) == (1, NOW + HOUR, NOW + HOUR)
+    assert written.history[-1].message_id == "m"
+    assert written.failed_ids == (("m",) if state is State.PERMANENTLY_FAILED else ())
