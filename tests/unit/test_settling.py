@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from surehand.declare import Identity
-from surehand.delivery import Delivery
+from surehand.delivery import RENEWALS, Delivery
 from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Standing, Unavailable
 from surehand.outcomes import Outcome
 from surehand.states import State
@@ -38,9 +38,9 @@ def leased(ends: timedelta) -> Operation:
     )  # fmt: skip
 
 
-def step(answer: Claimed | NotClaimed) -> Step:
+def step(answer: Claimed | NotClaimed, **carried: Any) -> Step:
     delivery = Delivery(
-        message_id="m", receipt_handle="h", body="", receive_count=1, sent_at=NOW - HOUR, received_at=NOW
+        message_id="m", receipt_handle="h", body="", receive_count=1, sent_at=NOW - HOUR, received_at=NOW, **carried
     )
     identity = Identity(operation="o", tenant=None, group=None, fingerprints=("a",))
     return Step(message=Message(index=0, delivery=delivery, payload=None, identity=identity), answer=answer)
@@ -195,3 +195,71 @@ def test_a_settle_names_its_message_and_what_must_not_run_again(state) -> None:
     assert (written.attempts, written.not_before, written.expires_at) == (1, NOW + HOUR, NOW + HOUR)
     assert written.history[-1].message_id == "m"
     assert written.failed_ids == (("m",) if state is State.PERMANENTLY_FAILED else ())
+
+
+def test_what_a_failed_renewal_came_from_must_not_run_again_either() -> None:
+    mine, ledger = leased(HOUR), MemoryLedger()
+    ledger.items["o"] = mine
+    made, _ = settling(ledger)
+    stamp = int((NOW - HOUR).timestamp() * 1000)
+    renewed = {RENEWALS: f"1/m0/{stamp}/{stamp}"}
+    rejected = Conclusion(outcome=Outcome.REJECTED, state=State.PERMANENTLY_FAILED, code="data.no")
+    made.settle(step(Claimed(operation=mine, message_id="m"), attributes=renewed), mine, rejected)
+    assert ledger.items["o"].failed_ids == ("m0", "m")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "jittered"),
+    [
+        (Outcome.SUCCEEDED, State.SUCCEEDED, False),
+        (Outcome.CANCELED, State.CANCELED, False),
+        (Outcome.RETRY, State.RETRYABLE_FAILED, False),
+        (Outcome.REJECTED, State.PERMANENTLY_FAILED, True),
+        (Outcome.EXHAUSTED, State.PERMANENTLY_FAILED, True),
+        (Outcome.HELD, State.PERMANENTLY_FAILED, True),
+    ],
+)
+def test_only_what_sqs_shall_move_comes_back_within_seconds_by_itself(outcome, state, jittered) -> None:
+    mine, ledger = leased(HOUR), MemoryLedger()
+    ledger.items["o"] = mine
+    made, ended = settling(ledger)
+    made.settle(step(Claimed(operation=mine, message_id="m")), mine, Conclusion(outcome=outcome, state=state))
+    wait = ended.endings[0].wait
+    assert (wait is not None and SECOND <= wait <= 5 * SECOND) if jittered else wait is None
+
+
+@pytest.mark.parametrize(
+    ("standing", "left", "renewed"),
+    [
+        (Standing.ALREADY_APPLIED, HOUR / 2, True),
+        (Standing.ALREADY_APPLIED, HOUR / 2 + SECOND, False),
+        (Standing.CANCELED, HOUR / 2, False),
+        (Standing.IN_PROGRESS, HOUR / 2, False),
+        (Standing.FAST_FORWARDED, HOUR / 2, False),
+    ],
+)
+def test_an_answered_duplicate_renews_what_was_applied_and_nothing_else(standing, left, renewed) -> None:
+    existing, ledger = replace(leased(HOUR), expires_at=NOW + left), MemoryLedger()
+    ledger.items["o"] = existing
+    made, _ = settling(ledger)
+    answer = NotClaimed(standing=standing, existing=existing)
+    made.answered(step(answer), answer)
+    assert ledger.items["o"].expires_at == (NOW + HOUR if renewed else NOW + left)
+
+
+@pytest.mark.parametrize(
+    ("standing", "outcome"),
+    [
+        (Standing.ALREADY_APPLIED, Outcome.ALREADY_APPLIED),
+        (Standing.CANCELED, Outcome.CANCELED),
+        (Standing.IN_PROGRESS, Outcome.IN_PROGRESS),
+        (Standing.DEFERRED, Outcome.DEFERRED),
+        (Standing.FAST_FORWARDED, Outcome.FAST_FORWARDED),
+        (Standing.UNAVAILABLE, Outcome.UNCLAIMED),
+    ],
+)
+def test_each_answer_of_the_ledger_has_its_outcome(standing, outcome) -> None:
+    made, ended = settling()
+    answer = NotClaimed(standing=standing, existing=None if standing is Standing.UNAVAILABLE else leased(HOUR))
+    made.answered(step(answer), answer)
+    assert ended.endings[0].outcome is outcome
