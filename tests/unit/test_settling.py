@@ -20,7 +20,7 @@ from surehand.worker.conclusion import Conclusion
 from surehand.worker.ended import Ended
 from surehand.worker.endings import Ending
 from surehand.worker.plan import Step
-from surehand.worker.receive import Message
+from surehand.worker.receive import Message, Refused
 from surehand.worker.settlers import InlineSettler
 from surehand.worker.settling import Settling
 from tests.scenarios.kiosk import plain
@@ -263,3 +263,12 @@ def test_each_answer_of_the_ledger_has_its_outcome(standing, outcome) -> None:
     answer = NotClaimed(standing=standing, existing=None if standing is Standing.UNAVAILABLE else leased(HOUR))
     made.answered(step(answer), answer)
     assert ended.endings[0].outcome is outcome
+
+
+@pytest.mark.parametrize(("given", "detail"), [(None, "amount: missing"), ("away", "away")])
+def test_a_refused_message_tells_why_unless_something_else_ended_it(given, detail) -> None:
+    answer, ended = NotClaimed(standing=Standing.UNAVAILABLE), Ended()
+    delivery = step(answer).message.delivery
+    refused = Refused(index=0, delivery=delivery, phase="validate", code="input.schema", detail="amount: missing")
+    ended.add(refused, Step(message=refused, answer=answer), None, outcome=Outcome.UNCLAIMED, phase="p", detail=given)
+    assert ended.endings[0].detail == detail
