@@ -41,7 +41,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 .PHONY: help
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo; echo "  ENV=$(ENV) names the stage for synth, diff and deploy; ARGS are passed on to run, test and bench."
+	@echo; echo "  ENV=$(ENV) names the stage for synth, diff and deploy; ARGS are passed on to run, test, bench and mutants."
 
 .PHONY: run
 run: .venv/.ready .emulator/.ready node_modules/.ready ## Deploy to a local emulator and send the sample events (no AWS account, no Docker)
@@ -76,6 +76,10 @@ deploy: .venv/.ready node_modules/.ready ## Deploy the stacks to the account
 .PHONY: bench
 bench: .venv/.ready .emulator/.ready ## Measure, and compare with Powertools
 	@$(PY) -m bench $(ARGS)
+
+.PHONY: mutants
+mutants: .venv/.ready ## Break the engine in every small way, and see that a test fails (docs/mutation.md)
+	@$(PY) -m bench.mutation $(ARGS)
 
 .PHONY: oracle
 oracle: .venv/.ready .cache/oracle/.ready ## Run the ledger's contracts on DynamoDB Local (needs Java 17; Linux only)
