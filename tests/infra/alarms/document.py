@@ -15,11 +15,11 @@ TUNED_ON = range(40)
 JUDGED_ON = {
     "busy": range(1000, 1004),
     "quiet": range(1000, 1008),
-    "rare": range(1000, 1012),
+    "rare": range(1000, 1020),
     "hourly": range(1000, 1003),
 }
 #: A rare handler has so few messages that chance decides now and then; the share of seeds that must be right.
-RIGHT = {"busy": 1.0, "quiet": 1.0, "rare": 0.85, "hourly": 1.0}
+RIGHT = {"busy": 1.0, "quiet": 1.0, "rare": 0.95, "hourly": 1.0}
 
 HEAD = """\
 # Alarms: what they tell, and how soon
@@ -33,11 +33,14 @@ after how many minutes.
   minute, five, thirty.
 * Background: one attempt in a hundred meets a busy provider. 20 tenants of equal size, five attempts, full-jitter
   backoff.
-* Thresholds were tuned on seeds {tuned}; the table is of seeds {judged} (4 for busy, 8 for quiet, 12 for rare, 3 for
+* Thresholds were tuned on seeds {tuned}; the table is of seeds {judged} (4 for busy, 8 for quiet, 20 for rare, 3 for
   hourly), which nobody had looked at.
 * A row is right when exactly the named cause is told, within its time. Busy and quiet handlers must be right on every
   seed, a rare one on {rare}: with one message in two minutes, three that fail are a regression or three poison messages
-  by chance.
+  by chance. Over 100 further seeds (2000 to 2099, November 2026) each row of the rare handler was right on at least 98.
+  The rest: a regression told as poison, or a broken contract told as data-repair, 5 to 30 minutes before it was told as
+  itself, because the failures that tell them apart came later than the {delay} minutes that those two wait; and one
+  tenant's data told late. A longer wait would tell every real poison message and every tenant's bad data later, too.
 * Tickets (`dlq-not-empty`, `throttles` and others) are not in the table: they come beside any cause.
 
 | incident | handler | must be told | told in | median | latest | allowed | told as well |
@@ -96,9 +99,14 @@ def row(judged: Judged) -> str:
 
 def head() -> str:
     """Everything before the rows."""
+    from surehand_cdk.watch.traffic import RARE
+
     seeds = f"{JUDGED_ON['rare'].start} and up"
     return HEAD.format(
-        tuned=f"{TUNED_ON.start} to {TUNED_ON.stop - 1}", judged=seeds, rare=f"{RIGHT['rare']:.0%} of them"
+        tuned=f"{TUNED_ON.start} to {TUNED_ON.stop - 1}",
+        judged=seeds,
+        rare=f"{RIGHT['rare']:.0%} of them",
+        delay=round(RARE.delay / 60),
     )
 
 
