@@ -85,7 +85,8 @@ def leased_elsewhere(operation: Operation) -> Ending:
     [(HOUR, HOUR), (1.5 * SECOND, 1.5 * SECOND), (0.5 * SECOND, SECOND), (0 * SECOND, SECOND), (-HOUR, SECOND)],
 )
 def test_a_message_waits_for_the_lease_that_stands_and_for_a_second_at_least(end, ends, wait) -> None:
-    assert end(leased(ends)).wait == wait
+    ending = end(leased(ends))
+    assert (ending.wait, ending.operation) == (wait, leased(ends))
 
 
 def test_after_an_answer_of_a_ledger_that_is_away_nothing_more_is_begun_and_after_a_refusal_it_is() -> None:
