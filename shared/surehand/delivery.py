@@ -61,7 +61,9 @@ class Delivery:
 
     @property
     def _first_sending(self) -> tuple[str, datetime]:
-        _, first, renewed, sent = [*self.attributes.get(RENEWALS, "").split("/", 3), "", "", "", ""][:4]
+        if RENEWALS not in self.attributes:
+            return self.message_id, self.sent_at
+        _, first, renewed, sent = [*self.attributes[RENEWALS].split("/", 3), "", "", "", ""][:4]
         renewed_at, sent_at = _moment(renewed), _moment(sent)
         if not first or renewed_at is None or sent_at is None or self.sent_at - renewed_at > _STAMPED_WITHIN:
             return self.message_id, self.sent_at

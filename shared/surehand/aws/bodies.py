@@ -10,11 +10,10 @@ Source of the events: https://docs.aws.amazon.com/boto3/latest/guide/events.html
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic_core import to_json
+from surehand.aws.encoding import json_bytes
 
 _BODY = "surehand.body"
 
@@ -36,7 +35,7 @@ def send_as_they_are(client: Any) -> None:
 
 def _taking(seen: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
     def take(*, params: Mapping[str, Any], context: dict[str, Any], **_: Any) -> Mapping[str, Any]:
-        context[_BODY] = _encode(params)
+        context[_BODY] = json_bytes(params)
         return seen(params)
 
     return take
@@ -44,11 +43,3 @@ def _taking(seen: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Callable[
 
 def _put(*, params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
     params["body"] = context.pop(_BODY)
-
-
-def _encode(params: Mapping[str, Any]) -> bytes:
-    """pydantic's encoder takes a third of the time, and no text that is no Unicode; that one DynamoDB may refuse."""
-    try:
-        return to_json(params)
-    except ValueError:
-        return json.dumps(params).encode()

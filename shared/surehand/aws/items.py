@@ -36,6 +36,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
+from surehand.aws.encoding import json_bytes
 from surehand.ledger import Entry, Operation
 from surehand.states import State
 
@@ -43,8 +44,6 @@ from surehand.states import State
 PART = "operation"
 
 Wire = dict[str, Any]
-
-_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def key_of(operation_id: str, part: str = PART) -> Wire:
@@ -134,7 +133,7 @@ def _entry(entry: Entry) -> str:
     fields = [entry.state.value, milliseconds(entry.at), entry.fence, entry.attempt, entry.code, entry.message_id]
     if entry.note is not None:
         fields.append(entry.note)
-    return _compact(fields)
+    return json_bytes(fields).decode()
 
 
 def _read_entry(text: str) -> Entry:

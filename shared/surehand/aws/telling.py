@@ -9,13 +9,13 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatc
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TextIO
 
+from surehand.aws.encoding import json_line
 from surehand.aws.tick_metrics import tick_counters, tick_lag
 from surehand.codes import failure_class
 from surehand.declare import Handler, max_receive_count, metrics_of
@@ -25,7 +25,6 @@ from surehand.states import State
 from surehand.variables import NAMESPACE
 from surehand.worker.endings import Ending
 
-_encode = json.JSONEncoder(separators=(",", ":")).encode
 _MILLISECOND = timedelta(milliseconds=1)
 #: EMF: values in one metric of one record.
 _MOST_VALUES = 100
@@ -58,9 +57,9 @@ class CloudWatchTeller:
 
     def tell(self, handler: Handler[Any], endings: Sequence[Ending], *, now: datetime) -> None:
         """See `Teller.tell`."""
-        lines = [_encode(self._line(handler, ending, now)) for ending in endings]
+        lines = [json_line(self._line(handler, ending, now)) for ending in endings]
         dimension = metrics_of(self._service, self._stage, handler.name)
-        lines += [_encode(record) for record in metrics(handler, endings, now, dimension=dimension)]
+        lines += [json_line(record) for record in metrics(handler, endings, now, dimension=dimension)]
         stream = self._stream or sys.stdout
         stream.write("".join(f"{line}\n" for line in lines))
         stream.flush()
