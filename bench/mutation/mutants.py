@@ -63,8 +63,7 @@ def mutants(module: str, source: str, filename: str, namespace: Mapping[str, Any
             ast.fix_missing_locations(tree)
             try:
                 code = compile(tree, filename, "exec", dont_inherit=True)
-                text = ast.unparse(tree) if scope is None else ""
-                yield Mutant(module, scope, lines, *_names(node, new), code, text)
+                yield Mutant(module, scope, lines, *_names(node, new), code, ast.unparse(tree))
             except SyntaxError:
                 pass
             finally:

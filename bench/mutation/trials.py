@@ -74,7 +74,7 @@ class Trials:
             names = self._facing(mutant, items)
             if not names:
                 self.tell(mutant, "survived (no cheap test reaches it)")
-            elif mutant.scope is None:
+            elif mutant.scope is None or not _fits(mutant, functions):
                 self.tell(mutant, _in_a_fresh_process(mutant, Path(self.files[mutant.module]), names))
             else:
                 self.tell(mutant, _in_a_fork(mutant, functions, [items[name] for name in names], self._time(names)))
@@ -164,19 +164,25 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
+def _fits(mutant: Mutant, functions: Functions) -> bool:
+    """Whether its code can take a living function's place: without its `super()` a method closes over less."""
+    [code] = [one for one in _codes(mutant.code) if one.co_qualname == mutant.scope]
+    living = functions[code.co_filename, code.co_qualname]
+    return all(one.__code__.co_freevars == code.co_freevars for one in living)
+
+
 def _in_a_fork(mutant: Mutant, functions: Functions, items: Sequence[pytest.Item], seconds: float) -> str:
+    [code] = [one for one in _codes(mutant.code) if one.co_qualname == mutant.scope]
     child = os.fork()
     if child == 0:
-        _quiet()
-        _limit(5 + int(3 * seconds))
-        [code] = [one for one in _codes(mutant.code) if one.co_qualname == mutant.scope]
-        replaced = functions[code.co_filename, code.co_qualname]
-        for function in replaced:
-            function.__code__ = code
-        for item in items:
-            if not _passes(item):
-                os._exit(FAILED)
-        os._exit(PASSED)
+        try:
+            _quiet()
+            _limit(5 + int(3 * seconds))
+            for function in functions[code.co_filename, code.co_qualname]:
+                function.__code__ = code
+            os._exit(PASSED if all(_passes(item) for item in items) else FAILED)
+        finally:
+            os._exit(FAILED)
     timer = threading.Timer(STUCK + 10 * seconds, os.kill, (child, signal.SIGKILL))
     timer.start()
     _, status = os.waitpid(child, 0)

@@ -39,6 +39,7 @@ def test_a_hand_over_is_pending_with_a_note_of_the_cursor(one, is_one) -> None:
         ((LEASED, RETRY, LEASED), True),
         ((LEASED, entry(State.PROCESSING), entry(State.PENDING), LEASED), True),
         ((LEASED, HANDED, LEASED), True),
+        ((LEASED, entry(State.PROCESSING), RETRY), False),
         ((LEASED, TAKEN, DEFERRED, LEASED), True),
         ((LEASED, DEFERRED, LEASED, entry(State.PROCESSING)), False),
     ],
