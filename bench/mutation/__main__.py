@@ -105,7 +105,9 @@ def _try(names: list[str] | tuple[str, ...], tests: list[str], *, survey: Path |
             print(json.dumps({**told, "line": mutant.lines[0], "verdict": verdict}), flush=True)
 
     trials = Trials(files, made, tell, survey)
-    options = ["-q", "-p", "no:cacheprovider", *tests]
+    # The distribution's own plugin is noticed after the modules were imported above; nothing here asserts in it.
+    already = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
+    options = ["-q", "-p", "no:cacheprovider", "-W", already, *tests]
     pytest.main(options, plugins=[trials])
     return 1 if any(count["survived"] or not count.total() for count in counted.values()) else 0
 

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -71,10 +72,11 @@ class Trials:
         if self.survey is not None:
             self.survey.write_text(json.dumps({name: asdict(reach) for name, reach in self.reaches.items()}))
         for mutant in self.mutants():
-            names = self._facing(mutant, items)
+            at_import = mutant.scope is None or not any(self._reached(mutant, one) for one in self.reaches.values())
+            names = self._facing(mutant, items, at_import=at_import)
             if not names:
                 self.tell(mutant, "survived (no cheap test reaches it)")
-            elif mutant.scope is None or not _fits(mutant, functions):
+            elif at_import or not _fits(mutant, functions):
                 self.tell(mutant, _in_a_fresh_process(mutant, Path(self.files[mutant.module]), names))
             else:
                 self.tell(mutant, _in_a_fork(mutant, functions, [items[name] for name in names], self._time(names)))
@@ -105,23 +107,36 @@ class Trials:
         answer = json.loads(text) if text else None
         return Reach(**answer) if answer else None
 
-    def _facing(self, mutant: Mutant, items: Mapping[str, pytest.Item]) -> list[str]:
-        """The tests that reach the changed statement, or the module if it is one of its own level; cheapest first."""
+    def _facing(self, mutant: Mutant, items: Mapping[str, pytest.Item], *, at_import: bool) -> list[str]:
+        """The tests that reach the changed statement, cheapest first.
+
+        What runs at import no test reaches by itself. Then: those that reach the module, or whose file names it.
+        """
         faced: list[str] = []
         spent = 0.0
         for name, reach in sorted(self.reaches.items(), key=lambda one: one[1].seconds):
-            found = reach.lines.get(mutant.module, [])
-            if (
-                (found if mutant.scope is None else set(found).intersection(mutant.lines))
-                and spent < BUDGET
-                and name in items
-            ):
+            if name not in items or spent >= BUDGET:
+                continue
+            if at_import:
+                faces = mutant.module in reach.lines or f"surehand.{mutant.module} import" in _text(items[name].path)
+            else:
+                faces = self._reached(mutant, reach)
+            if faces:
                 faced.append(name)
                 spent += reach.seconds
         return faced
 
+    @staticmethod
+    def _reached(mutant: Mutant, reach: Reach) -> bool:
+        return any(line in mutant.lines for line in reach.lines.get(mutant.module, ()))
+
     def _time(self, names: Sequence[str]) -> float:
         return sum(self.reaches[name].seconds for name in names)
+
+
+@cache
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def _passes(item: pytest.Item) -> bool:
