@@ -6,8 +6,10 @@ That these expressions mean what they should is shown by `tests/contracts/test_l
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +20,7 @@ from surehand.aws import dynamodb
 from surehand.aws.dynamodb import KEYS, STATEMENTS, DynamoDBLedger
 from surehand.aws.items import decode, encode, key_of
 from surehand.errors import LedgerUnavailable
-from surehand.ledger import Entry, NotWritten, Operation, Unavailable, Write, Written
+from surehand.ledger import Answer, Entry, NotWritten, Operation, Unavailable, Write, Written
 from surehand.states import State
 
 NOW = datetime(2026, 1, 5, 12, 0, 0, 250_000, tzinfo=UTC)
@@ -333,6 +335,26 @@ def test_a_call_of_which_nothing_is_taken_is_the_last_one(monkeypatch, taken, ca
     assert len(asked) == calls
     assert len(answers) == 2 * STATEMENTS + 2
     assert answers.count(Written()) == 3 * taken
+
+
+def test_two_calls_that_fail_together_leave_the_third_one_answer_a_write(monkeypatch) -> None:
+    pending: list[Callable[[], None]] = []
+    second: list[Sequence[Answer]] = []
+
+    def submit(execute, chunks) -> Iterator[Sequence[Answer]]:
+        answers = map(execute, chunks)
+        pending.append(lambda: second.append(next(answers)))
+        return chain(second, answers)
+
+    class Throttled(FakeClient):
+        def batch_execute_statement(self, **request: Any) -> dict[str, Any]:
+            if pending:
+                pending.pop()()  # the second call begins and ends while the first is under way
+            raise refusing(None, "ThrottlingException")
+
+    monkeypatch.setattr(dynamodb, "_THREADS", SimpleNamespace(map=submit))
+    store = DynamoDBLedger(Throttled(), "ledger", batched=True)
+    assert store.write([CLAIM] * (2 * STATEMENTS + 2), now=NOW) == [Unavailable("ThrottlingException")] * 52
 
 
 def test_its_requests_are_sent_as_they_are() -> None:
