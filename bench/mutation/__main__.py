@@ -21,12 +21,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: What the tables and rules of the protocol are made of.
 MODULES = (
-    "states", "outcomes", "backoff", "classify",
+    "states", "outcomes", "backoff", "classify", "codes",
     "ledger.claims", "ledger.claiming", "ledger.operating", "ledger.operation", "ledger.cursors", "ledger.slots",
     "ledger.stuck",
-    "worker.acknowledge", "worker.attempts", "worker.conclude", "worker.conclusion", "worker.deadline", "worker.ended",
-    "worker.endings", "worker.handing_over", "worker.loop", "worker.past", "worker.plan", "worker.renewals",
-    "worker.running", "worker.sequence", "worker.settlers", "worker.settling", "worker.unknown",
+    "worker.acknowledge", "worker.attempts", "worker.bearers", "worker.conclude", "worker.conclusion",
+    "worker.deadline", "worker.ended", "worker.endings", "worker.handing_over", "worker.loop", "worker.past",
+    "worker.plan", "worker.renewals", "worker.running", "worker.scan", "worker.sequence", "worker.settlers",
+    "worker.settling", "worker.ticks", "worker.unknown",
     "aws.dynamodb", "aws.items", "aws.cursors", "aws.queues",
 )  # fmt: skip
 #: The tests that face the mutants: those of the engine, without days of simulation, vendors' vectors and emulators.

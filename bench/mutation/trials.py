@@ -77,9 +77,9 @@ class Trials:
             if not names:
                 self.tell(mutant, "survived (no cheap test reaches it)")
             elif at_import or not _fits(mutant, functions):
-                self.tell(mutant, _in_a_fresh_process(mutant, Path(self.files[mutant.module]), names))
+                self.tell(mutant, _in_a_fresh_import(mutant, Path(self.files[mutant.module]), names, self._time(names)))
             else:
-                self.tell(mutant, _in_a_fork(mutant, functions, [items[name] for name in names], self._time(names)))
+                self.tell(mutant, _in_place(mutant, functions, [items[name] for name in names], self._time(names)))
         return True
 
     def _survey(self, item: pytest.Item) -> Reach | None:
@@ -186,41 +186,60 @@ def _fits(mutant: Mutant, functions: Functions) -> bool:
     return all(one.__code__.co_freevars == code.co_freevars for one in living)
 
 
-def _in_a_fork(mutant: Mutant, functions: Functions, items: Sequence[pytest.Item], seconds: float) -> str:
+def _in_place(mutant: Mutant, functions: Functions, items: Sequence[pytest.Item], seconds: float) -> str:
     [code] = [one for one in _codes(mutant.code) if one.co_qualname == mutant.scope]
+
+    def passes() -> bool:
+        for function in functions[code.co_filename, code.co_qualname]:
+            function.__code__ = code
+        return all(_passes(item) for item in items)
+
+    return _in_a_child(passes, seconds)
+
+
+def _in_a_fresh_import(mutant: Mutant, file: Path, names: Sequence[str], seconds: float) -> str:
+    """Tables and defaults are read at import: the file itself is changed, which is one of the copy."""
+    kept = file.read_bytes()
+    if not _passes_unchanged(tuple(names), seconds):
+        raise RuntimeError(f"Without a mutant these tests fail when {mutant.module} is imported anew: {names}.")
+    file.write_text(mutant.source, encoding="utf-8")
+    try:
+        return _in_a_child(lambda: _passes_anew(names), seconds)
+    finally:
+        file.write_bytes(kept)
+
+
+def _passes_anew(names: Sequence[str]) -> bool:
+    """Forget what was imported from the copy, and start pytest again."""
+    here = str(Path.cwd())
+    places = {
+        name: [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+        for name, module in sys.modules.items()
+    }
+    for name, found in places.items():
+        if any(place.startswith(here) for place in found if place):
+            del sys.modules[name]
+    return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *names]) == pytest.ExitCode.OK
+
+
+@cache
+def _passes_unchanged(names: Sequence[str], seconds: float) -> bool:
+    return _in_a_child(lambda: _passes_anew(names), seconds) == "survived"
+
+
+def _in_a_child(passes: Callable[[], bool], seconds: float) -> str:
     child = os.fork()
     if child == 0:
         try:
             _quiet()
             _limit(5 + int(3 * seconds))
-            for function in functions[code.co_filename, code.co_qualname]:
-                function.__code__ = code
-            os._exit(PASSED if all(_passes(item) for item in items) else FAILED)
+            os._exit(PASSED if passes() else FAILED)
         finally:
             os._exit(FAILED)
     timer = threading.Timer(STUCK + 10 * seconds, os.kill, (child, signal.SIGKILL))
     timer.start()
     _, status = os.waitpid(child, 0)
     timer.cancel()
-    return _verdict(status)
-
-
-def _in_a_fresh_process(mutant: Mutant, file: Path, names: Sequence[str]) -> str:
-    """Tables and defaults are read at import: the file itself is changed, which is one of the copy."""
-    kept = file.read_bytes()
-    file.write_text(mutant.source, encoding="utf-8")
-    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *names]
-    try:
-        null = os.open(os.devnull, os.O_RDWR)
-        actions = [(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
-        child = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions)
-        os.close(null)
-        timer = threading.Timer(STUCK + 10 * BUDGET, os.kill, (child, signal.SIGKILL))
-        timer.start()
-        _, status = os.waitpid(child, 0)
-        timer.cancel()
-    finally:
-        file.write_bytes(kept)
     return _verdict(status)
 
 
