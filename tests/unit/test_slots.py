@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from surehand.ledger import Operation, slots
+from surehand.ledger import Entry, Operation, Write, slots
 from surehand.states import State
 from surehand.testing import MemoryLedger
 
@@ -40,3 +41,59 @@ def test_a_freed_slot_can_be_taken_by_a_machine_whose_clock_is_behind(behind: ti
     ledger.write([slots.take(slot, "slot", tick("two"), until=NOW + DAY, now=early, retention=DAY)], now=early)
     now_held = ledger.read(["slot"])["slot"]
     assert (slots.holder(now_held, early), now_held.fence) == ("two", 2)
+
+
+TAKER = replace(tick("one"), tenant="t", version="v1")
+
+
+def taken(*, until: datetime = NOW + DAY, slot: Operation | None = None) -> Operation:
+    write = slots.take(slot, "slot", TAKER, until=until, now=NOW, retention=3 * DAY)
+    assert write.previous == slot
+    return write.operation
+
+
+def test_a_taken_slot_is_owned_by_the_operation_and_is_remembered_beyond_its_end() -> None:
+    assert taken() == Operation(
+        id="slot",
+        handler="nightly",
+        tenant=None,
+        state=State.LEASED,
+        fence=1,
+        owner="one",
+        lease_until=NOW + DAY,
+        claimed_at=NOW,
+        started_at=NOW,
+        expires_at=NOW + 4 * DAY,
+        history=(Entry(state=State.LEASED, at=NOW, fence=1, attempt=0),),
+        version="v1",
+    )
+
+
+def test_a_slot_taken_behind_its_own_end_is_remembered_from_now_on() -> None:
+    late = taken(until=NOW - DAY)
+    assert (late.lease_until, late.expires_at) == (NOW - DAY, NOW + 3 * DAY)
+
+
+def test_a_freed_slot_keeps_its_fence_and_says_when_it_was_freed() -> None:
+    held = taken(slot=replace(taken(), fence=6))
+    assert slots.free(held, now=NOW + DAY) == Write(
+        operation=replace(
+            held,
+            state=State.SUCCEEDED,
+            lease_until=None,
+            expires_at=datetime(1970, 1, 1, tzinfo=UTC),
+            history=(
+                Entry(state=State.LEASED, at=NOW, fence=7, attempt=0),
+                Entry(state=State.SUCCEEDED, at=NOW + DAY, fence=7, attempt=0),
+            ),
+        ),
+        previous=held,
+    )
+
+
+def test_only_a_leased_slot_that_has_not_expired_is_held_also_behind_its_lease() -> None:
+    held = taken()
+    assert slots.holder(None, NOW) is None
+    assert slots.holder(held, NOW) == slots.holder(held, NOW + 2 * DAY) == "one"
+    assert slots.holder(held, held.expires_at) is None
+    assert slots.holder(replace(held, state=State.PENDING), NOW) is None
