@@ -1,0 +1,151 @@
+"""When an outcome is written, by whom, and what becomes of it when the ledger or our own code fails."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from surehand.ledger import Answer, Operation, Unavailable, Write, Written
+from surehand.states import State
+from surehand.worker.settlers import GroupSettler, InlineSettler, Settler
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+CLOCK: Any = SimpleNamespace(now=lambda: NOW)
+AWAY = Unavailable("ThrottlingException")
+KINDS = [InlineSettler, GroupSettler]
+
+
+def write(name: str) -> Write:
+    operation = Operation(
+        id=name, handler="plain", tenant=None, state=State.LEASED, fence=1, owner="one", lease_until=NOW + HOUR,
+        claimed_at=NOW, started_at=NOW, expires_at=NOW + HOUR,
+    )  # fmt: skip
+    return Write(operation=operation, previous=None)
+
+
+class Store:
+    """Answers each call with what comes next in *answers*, then with success; keeps what it was asked."""
+
+    def __init__(self, *answers: Answer | Exception) -> None:
+        self.answers = list(answers)
+        self.calls: list[list[str]] = []
+        self.moments: list[datetime] = []
+
+    def read(self, ids: Sequence[str]) -> dict[str, Operation]:
+        raise AssertionError(ids)
+
+    def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+        self.calls.append([one.operation.id for one in writes])
+        self.moments.append(now)
+        answer = self.answers.pop(0) if self.answers else Written()
+        if isinstance(answer, Exception):
+            raise answer
+        return [answer] * len(writes)
+
+
+def settled(settler: Settler, *names: str) -> list[Answer]:
+    answers: list[Answer] = []
+    for name in names:
+        settler.submit(write(name), answers.append)
+    settler.close()
+    return answers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_outcome_is_written_once_at_the_clock_s_time_and_answered(kind) -> None:
+    store = Store()
+    assert settled(kind(store, CLOCK, until=NOW + HOUR), "a", "b", "c") == [Written()] * 3
+    assert sorted(name for call in store.calls for name in call) == ["a", "b", "c"]
+    assert set(store.moments) == {NOW}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_write_that_failed_is_repeated_only_before_the_end(kind) -> None:
+    early, late = Store(AWAY), Store(AWAY)
+    assert settled(kind(early, CLOCK, until=NOW + HOUR), "a") == [Written()]
+    assert settled(kind(late, CLOCK, until=NOW), "a") == [AWAY]
+    assert (early.calls, late.calls) == ([["a"], ["a"]], [["a"]])
+
+
+def test_inline_an_outcome_is_answered_before_the_next_step() -> None:
+    store, answers = Store(), []
+    settler = InlineSettler(store, CLOCK, until=NOW + HOUR)
+    settler.submit(write("a"), answers.append)
+    assert answers == [Written()]
+
+
+def test_a_group_is_taken_along_whole_while_a_write_is_under_way() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(Store):
+        def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+            answers = super().write(writes, now=now)
+            if len(self.calls) == 1:
+                begun.set()
+                assert go_on.wait(5)
+            return answers
+
+    store, answers = Slow(), []
+    settler = GroupSettler(store, CLOCK, until=NOW + HOUR)
+    settler.submit(write("a"), answers.append)
+    assert begun.wait(5), "the thread writes without being asked to flush"
+    for name in "bcd":
+        settler.submit(write(name), answers.append)
+    assert store.calls == [["a"]]
+    go_on.set()
+    settler.close()
+    assert store.calls == [["a"], ["b", "c", "d"]]
+    assert answers == [Written()] * 4
+
+
+def test_a_flush_returns_only_when_a_write_that_is_under_way_is_answered() -> None:
+    begun, go_on, answers = threading.Event(), threading.Event(), []
+
+    class Slow(Store):
+        def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+            begun.set()
+            assert go_on.wait(5)
+            return super().write(writes, now=now)
+
+    settler = GroupSettler(Slow(), CLOCK, until=NOW + HOUR)
+    settler.submit(write("a"), answers.append)
+    assert begun.wait(5)
+    flushing = threading.Thread(target=settler.flush)
+    flushing.start()
+    flushing.join(0.05)
+    assert flushing.is_alive()
+    go_on.set()
+    flushing.join(5)
+    assert answers == [Written()]
+    settler.close()
+
+
+def test_a_fault_of_the_ledger_s_code_leaves_a_whole_group_unavailable() -> None:
+    store = Store(KeyError("ours"))
+    assert settled(GroupSettler(store, CLOCK, until=NOW + HOUR), "a") == [Unavailable("KeyError")]
+
+
+def test_a_fault_behind_a_write_in_the_thread_reaches_whoever_waits() -> None:
+    begun = threading.Event()
+
+    def fail(_: Answer) -> None:
+        begun.set()
+        raise LookupError("ours")
+
+    settler = GroupSettler(Store(), CLOCK, until=NOW + HOUR)
+    settler.submit(write("a"), fail)
+    assert begun.wait(5)
+    with pytest.raises(LookupError, match="ours"):
+        settler.close()
+
+
+def test_a_settler_that_had_nothing_to_write_ends() -> None:
+    store = Store()
+    assert settled(GroupSettler(store, CLOCK, until=NOW + HOUR)) == []
+    assert store.calls == []
