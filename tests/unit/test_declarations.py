@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from enum import Enum
+from typing import Annotated, Any
+from uuid import UUID
 
 import pytest
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, field_validator
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
 from surehand import Backoff, DeclarationError, Job, Service, payload_hash, queue
@@ -62,6 +64,11 @@ async def ask_asynchronously(order: Order, job: Job) -> bool:
         ({"key": ()}, "names no field"),
         ({"key": ["order_id", "amount.cents"]}, "no attribute 'amount.cents'"),
         ({"tenant": "customer"}, "no attribute 'customer'"),
+        ({"key": {"order_id", "amount"}}, "their order counts"),
+        ({"key": 5}, "must be a name"),
+        ({"sends_to": "invoices"}, r"Handler 'orders': sends_to='invoices' is one text.*Write sends_to=\['invoices'\]"),
+        ({"sends_to": ask_asynchronously}, "of type function, but it takes several"),
+        ({"sends_to": [ask_asynchronously]}, "declared handlers or their names"),
         ({"timeout": timedelta(0)}, "timeout"),
         ({"timeout": timedelta(minutes=16)}, "timeout"),
         ({"timeout": timedelta(seconds=1.5)}, "whole number of seconds"),
@@ -126,6 +133,58 @@ def test_a_nested_key_is_followed_through_optional_models() -> None:
     assert queue("parcels", key="place.order_id")(handle).name == "parcels"
 
 
+class Colour(Enum):
+    """An enum, which is given by its value."""
+
+    RED = "red"
+
+
+class Tagged(BaseModel):
+    """Fields that can name work, might, or never do."""
+
+    tags: list[str]
+    weight: float
+    groups: set[int] | None = None
+    raw: bytes
+    inner: Order | None = None
+    parcels: dict[str, int] | list[str]
+    colour: Colour
+    anything: Any
+    either: float | str
+    maybe: UUID | None = None
+    joined: Annotated[list[str], AfterValidator(",".join)]
+    rewritten: list[str]
+
+    @field_validator("rewritten")
+    @classmethod
+    def rewrite(cls, value: list[str]) -> str:
+        return ",".join(value)
+
+
+@pytest.mark.parametrize("field", ["tags", "weight", "groups", "raw", "inner", "parcels"])
+@pytest.mark.parametrize("option", ["key", "tenant", "group"])
+def test_a_field_no_value_of_which_can_name_work_is_refused(option, field) -> None:
+    def handle(payload: Tagged) -> None: ...
+
+    options = {"key": "colour", option: field}
+    with pytest.raises(DeclarationError, match=f"Handler 'tagged': {option}='{field}', but '{field}' is .*rejected"):
+        queue("tagged", **options)(handle)
+
+
+@pytest.mark.parametrize("field", ["colour", "anything", "either", "maybe", "inner.order_id", "joined", "rewritten"])
+def test_a_field_some_value_of_which_can_name_work_is_taken(field) -> None:
+    def handle(payload: Tagged) -> None: ...
+
+    assert queue("tagged", key=field)(handle).options.key == field
+
+
+def test_a_field_of_a_dataclass_or_a_typeddict_is_looked_at_too() -> None:
+    def handle(parcel: Parcel) -> None: ...
+
+    with pytest.raises(DeclarationError, match=r"'place' is .*Order"):
+        queue("parcels", key="place")(handle)
+
+
 def test_a_function_without_annotation_is_refused_with_advice() -> None:
     def handle(order) -> None: ...
 
@@ -170,6 +229,19 @@ def test_two_handlers_with_one_name_are_refused() -> None:
 
     with pytest.raises(DeclarationError, match="same name"):
         Service("shop", (charge_order, charge_order))
+
+
+def test_a_handler_in_brackets_without_a_comma_is_no_list_of_handlers() -> None:
+    from handlers.orders import charge_order
+
+    with pytest.raises(DeclarationError, match=r"Service 'shop': .* write Service\('shop', \(charge_order,\)\)"):
+        Service("shop", (charge_order))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("handlers", [(), [], "orders", None])
+def test_a_service_needs_a_list_of_handlers(handlers) -> None:
+    with pytest.raises(DeclarationError, match="Service 'shop'"):
+        Service("shop", handlers)
 
 
 def test_sending_to_a_handler_outside_of_the_service_is_refused() -> None:

@@ -16,8 +16,9 @@ from surehand.declare.identity import (
     parts_from,
     parts_of,
 )
+from surehand.declare.naming import check_fields
 from surehand.declare.options import Options, check
-from surehand.declare.payload import PayloadType, missing_member, payload_of
+from surehand.declare.payload import PayloadType, payload_of
 from surehand.errors import DeclarationError
 from surehand.job import Job
 
@@ -63,7 +64,8 @@ class Handler(Generic[P]):
         self.__qualname__ = function.__qualname__
         self.__module__ = function.__module__
         self.__wrapped__ = function
-        self._check_fields()
+        for what in ("key", "tenant", "group"):
+            check_fields(name, what, getattr(options, what), self.payload.annotation)
         setattr(function, _TAKEN, name)
         from surehand import entrypoint  # the one lazy import that the contracts allow: importing costs no AWS
 
@@ -158,19 +160,3 @@ class Handler(Generic[P]):
 
     def _text(self, payload: P, fields: Fields | None, what: str) -> str | None:
         return None if fields is None else joined(parts_of(payload, fields, what=what))
-
-    def _check_fields(self) -> None:
-        """Every named field must exist in every member of the payload's union."""
-        for what in ("key", "tenant", "group"):
-            fields = getattr(self.options, what)
-            if fields is None or callable(fields):
-                continue
-            names = (fields,) if isinstance(fields, str) else tuple(fields)
-            if not names or not all(isinstance(name, str) and name for name in names):
-                raise DeclarationError(f"Handler '{self.name}': {what}={fields!r} names no field.")
-            for name in names:
-                if (missing := missing_member(self.payload.annotation, name)) is not None:
-                    raise DeclarationError(
-                        f"Handler '{self.name}': {what}={fields!r}, but {missing} has no attribute '{name}'. "
-                        "Name attributes that every payload has (dotted for nested ones), or give a function."
-                    )

@@ -73,6 +73,9 @@ def check(name: str, options: Options) -> None:
             options.give_up_after,
             f"less than retention ({options.retention}), beyond which SQS deletes a message in silence",
         )
+    for target in options.sends_to:
+        if not isinstance(target, str) and not hasattr(target, "trigger"):
+            _refuse(name, "sends_to", target, "declared handlers or their names")
     if options.envelope not in ("none", "sns", "eventbridge"):
         _refuse(name, "envelope", options.envelope, "'none', 'sns' or 'eventbridge'")
     if not callable(options.on_unknown) and options.on_unknown not in ("retry", "hold"):

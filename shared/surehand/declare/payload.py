@@ -35,11 +35,11 @@ class PayloadType(Generic[P]):
 
     def __init__(self, annotation: Any, *, of: str) -> None:
         self.annotation = annotation
-        self.members = tuple(_members(annotation))
+        self.members = tuple(members_of(annotation))
         for member in self.members:
             if not _allowed(member):
                 raise DeclarationError(
-                    f"Handler '{of}': a payload cannot be annotated as {_named(member)}. Use {_ALLOWED}."
+                    f"Handler '{of}': a payload cannot be annotated as {named(member)}. Use {_ALLOWED}."
                 )
         try:
             self._adapter: TypeAdapter[P] = TypeAdapter(annotation)
@@ -76,7 +76,7 @@ class PayloadType(Generic[P]):
         try:
             return self._adapter.dump_json(payload, warnings="error", by_alias=True)
         except PydanticSerializationError:
-            raise NotValid("input.schema", f"a {type(payload).__name__} is not {_named(self.annotation)}") from None
+            raise NotValid("input.schema", f"a {type(payload).__name__} is not {named(self.annotation)}") from None
 
     def declared(self, payload: P) -> str:
         """Return the canonical JSON of the declared fields that were set to something else than their default.
@@ -137,45 +137,28 @@ def payload_of(function: Callable[..., object], *, of: str) -> tuple[Any, bool]:
     return hints[positional[0].name], len(positional) == 2
 
 
-def missing_member(annotation: Any, path: str) -> str | None:
-    """Return the name of the first union member without the attribute *path* (dotted), or None if all have it.
-
-    Plain dicts cannot be checked and count as having everything.
-    """
-    first, _, rest = path.partition(".")
-    for member in _members(annotation):
-        if member in (Any, dict) or get_origin(member) is dict or member is object:
-            continue
-        fields = _fields(member)
-        if fields is None or first not in fields:
-            return _named(member)
-        if rest and (inner := missing_member(fields[first], rest)) is not None:
-            return inner
-    return None
-
-
-def _members(annotation: Any) -> Iterator[Any]:
+def members_of(annotation: Any) -> Iterator[Any]:
     """Yield the members of a union, without None, looking through Annotated and type aliases."""
     if type(annotation).__name__ == "TypeAliasType":  # `type X = …` of Python 3.12, or typing_extensions' own
-        yield from _members(annotation.__value__)
+        yield from members_of(annotation.__value__)
         return
     origin = get_origin(annotation)
     if origin is typing.Annotated:
-        yield from _members(get_args(annotation)[0])
+        yield from members_of(get_args(annotation)[0])
     elif origin in (Union, types.UnionType):
         for member in get_args(annotation):
             if member is not type(None):
-                yield from _members(member)
+                yield from members_of(member)
     else:
         yield annotation
 
 
 def _allowed(member: Any) -> bool:
     plain = get_origin(member) or member
-    return plain in _PLAIN or _fields(member) is not None
+    return plain in _PLAIN or fields_of(member) is not None
 
 
-def _fields(member: Any) -> dict[str, Any] | None:
+def fields_of(member: Any) -> dict[str, Any] | None:
     """Return attribute name → annotation of a structured type, or None for anything else."""
     plain = get_origin(member) or member
     if not isinstance(plain, type):
@@ -194,12 +177,12 @@ def _is_extension_typeddict(plain: type) -> bool:
 
 def _field_names(annotation: Any, *, seen: set[Any]) -> Iterator[str]:
     """Yield every declared field name and alias that can occur in an error's location."""
-    for member in _members(annotation):
+    for member in members_of(annotation):
         key = id(member)
         if key in seen:
             continue
         seen.add(key)
-        fields = _fields(member)
+        fields = fields_of(member)
         for argument in get_args(member):
             yield from _field_names(argument, seen=seen)
         if fields is None:
@@ -211,5 +194,6 @@ def _field_names(annotation: Any, *, seen: set[Any]) -> Iterator[str]:
             yield from _field_names(inner, seen=seen)
 
 
-def _named(annotation: Any) -> str:
+def named(annotation: Any) -> str:
+    """Return how an annotation is told in an error."""
     return getattr(annotation, "__name__", None) or str(annotation)

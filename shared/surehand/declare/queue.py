@@ -10,6 +10,7 @@ from surehand.backoff import Backoff
 from surehand.declare.handler import Handler
 from surehand.declare.identity import Fields
 from surehand.declare.options import Envelope, OnUnknown, Options, check_name, refuse_unknown
+from surehand.declare.several import several
 from surehand.errors import DeclarationError
 from surehand.job import Job
 
@@ -92,7 +93,7 @@ def queue(
         backoff=backoff,
         give_up_after=give_up_after,
         on_unknown=on_unknown,
-        sends_to=tuple(sends_to),
+        sends_to=several(sends_to, "sends_to", of=f"Handler '{name}'"),
         batch_size=batch_size,
         batch_window=batch_window,
         parallel=parallel,

@@ -11,6 +11,7 @@ from surehand.declare.cron import Cron
 from surehand.declare.handler import Handler
 from surehand.declare.options import OnUnknown, Options, check_name, refuse_unknown
 from surehand.declare.payload import payload_of
+from surehand.declare.several import several
 from surehand.declare.tick import Tick, TickType, tick_key
 from surehand.declare.timing import Overlap, timing
 from surehand.errors import DeclarationError
@@ -76,7 +77,7 @@ def schedule(
         backoff=backoff,
         give_up_after=give_up_after,
         on_unknown=on_unknown,
-        sends_to=tuple(sends_to),
+        sends_to=several(sends_to, "sends_to", of=f"Handler '{name}'"),
         # Each tick alone: a batch-mate that hangs would spend the time of a run.
         batch_size=1,
         max_concurrency=max_concurrency,

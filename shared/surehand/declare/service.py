@@ -9,6 +9,7 @@ from typing import Any
 
 from surehand.declare.handler import Handler
 from surehand.declare.options import check_name
+from surehand.declare.several import several
 from surehand.errors import DeclarationError
 
 
@@ -26,8 +27,8 @@ class Service:
 
     def __init__(self, name: str, handlers: Sequence[Handler[Any]]) -> None:
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "handlers", tuple(handlers))
         check_name(name, "Service")
+        object.__setattr__(self, "handlers", _listed(name, handlers))
         seen: dict[str, Handler[Any]] = {}
         for handler in self.handlers:
             if not isinstance(handler, Handler):
@@ -63,6 +64,18 @@ class Service:
                 f"Service '{self.name}': handler '{handler.name}' must be the attribute '{handler.__name__}' of module "
                 f"{handler.__module__}: Lambda finds it by that name. Declare it at the top level and do not rename it."
             )
+
+
+def _listed(name: str, handlers: object) -> tuple[Any, ...]:
+    if isinstance(handlers, Handler):
+        raise DeclarationError(
+            f"Service '{name}': handlers={handlers!r} is one handler, but it takes several. In Python (a) is a, and "
+            f"(a,) is a tuple: write Service({name!r}, ({handlers.__name__},))."
+        )
+    found = several(handlers, "handlers", of=f"Service '{name}'")
+    if not found:
+        raise DeclarationError(f"Service '{name}' has no handlers. Name at least one: Service({name!r}, (charge,)).")
+    return found
 
 
 def target_names(handler: Handler[Any]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from surehand.declare.options import OnUnknown, Options, check_name, refuse_unkn
 from surehand.declare.payload import PayloadType, payload_of
 from surehand.declare.queue import Declare
 from surehand.declare.receiving import SECRET, Receiving
+from surehand.declare.several import several, texts
 from surehand.errors import DeclarationError
 from surehand.webhooks.request import LARGEST_BODY
 from surehand.webhooks.scheme import Scheme
@@ -84,14 +85,15 @@ def webhook(
         )
     if not 1 <= largest <= LARGEST_BODY:
         raise DeclarationError(f"Handler '{name}': largest={largest!r}, but it must be from 1 to {LARGEST_BODY} bytes.")
+    of = f"Handler '{name}'"
     receiving = Receiving(
         scheme=_row(name, scheme),
         secret=SECRET if secret is None else secret,
         url=url,
-        tenants=tenants if tenants is None or tenants == "any" else frozenset(tenants),
+        tenants=tenants if tenants is None or tenants == "any" else frozenset(texts(tenants, "tenants", of=of)),
         tenant_in=tenant_in,
-        types=frozenset(types),
-        drop_types=frozenset(drop_types),
+        types=frozenset(texts(types, "types", of=of)),
+        drop_types=frozenset(texts(drop_types, "drop_types", of=of)),
         state=state,
         largest=largest,
     )
@@ -105,7 +107,7 @@ def webhook(
         backoff=backoff,
         give_up_after=give_up_after,
         on_unknown=on_unknown,
-        sends_to=tuple(sends_to),
+        sends_to=several(sends_to, "sends_to", of=of),
         batch_size=batch_size,
         batch_window=batch_window,
         parallel=parallel,

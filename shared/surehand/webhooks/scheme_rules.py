@@ -32,6 +32,10 @@ def check(scheme: Scheme) -> None:
 def _problems(scheme: Scheme) -> Iterator[str]:
     if not _NAME.fullmatch(scheme.name):
         yield "name: 1 to 64 characters of a-z, 0-9 and '-', beginning with a letter or digit"
+    for option in ("headers", "handshakes", "methods", "content_types"):
+        if isinstance(given := getattr(scheme, option), str):
+            yield f"{option}: {given!r} is one text, but it takes several: write {option}=({given!r},)"
+            return
     for texts in (scheme.id, scheme.type, scheme.occurred_at, scheme.attempt):
         alternatives(texts)
     if any(len(places) > 1 for places in (*alternatives(scheme.signature), *alternatives(scheme.timestamp))):

@@ -121,6 +121,13 @@ def test_a_source_that_contradicts_itself_is_refused_and_the_field_is_named(sche
         source(scheme, **change)
 
 
+@pytest.mark.parametrize("option", ["headers", "handshakes", "methods", "content_types"])
+def test_one_text_is_no_collection_of_texts(option):
+    options: dict[str, Any] = {option: "x-a"}
+    with pytest.raises(DeclarationError, match=rf"scheme 'house': {option}: .* write {option}=\('x-a',\)"):
+        Scheme(name="house", signature="header:x-house-signature", **options)
+
+
 def test_two_sources_of_one_name_are_refused():
     with pytest.raises(DeclarationError, match="twice"):
         index([source("stripe"), source("github")])
