@@ -8,84 +8,173 @@ from __future__ import annotations
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from surehand.outcomes import Unknown
 from surehand.worker.conclusion import SoftDeadline, StillRunning
 
 if TYPE_CHECKING:
     import asyncio
-
-T = TypeVar("T")
 
 #: How long a canceled coroutine may take to end before it counts as still running.
 _STOPPING = timedelta(milliseconds=200)
 
 
 class EventLoop:
-    """Runs coroutines for other threads. The thread starts with the first coroutine."""
+    """Runs coroutines for other threads. The thread starts with the first coroutine, and again should the loop die."""
 
     def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._serving: _Serving | None = None
         self._starting = threading.Lock()
 
     def result(self, coroutine: object, *, timeout: timedelta) -> object:
-        """Run a coroutine to its end and return its result, or raise what it raised.
+        """Run a coroutine to its end and return its result, or raise what it raised, whatever that is.
 
         Raises:
             SoftDeadline: *timeout* has passed; the coroutine was canceled and has ended.
             StillRunning: It was canceled and goes on.
+            Unknown: The loop died under it.
         """
-        import asyncio
-
         work = cast("Coroutine[Any, Any, object]", coroutine)
         if timeout <= timedelta(0):
             work.close()
             raise SoftDeadline
-        ended = threading.Event()
-        future = asyncio.run_coroutine_threadsafe(_tracked(work, ended), self._running())
+        run = self._begun(work)
         try:
-            return future.result(timeout=timeout.total_seconds())
+            return run.answer.result(timeout=timeout.total_seconds())
         except TimeoutError:
-            if future.done():  # the coroutine's own, or it has ended in this very moment
-                return future.result()
-            _stop(future, ended)
+            if run.answer.done():  # the coroutine's own, or it has ended in this very moment
+                return run.answer.result()
+            run.stop()
             raise SoftDeadline from None
         except SoftDeadline:
-            _stop(future, ended)
+            run.stop()
             raise
 
     def close(self) -> None:
         """End the thread. Coroutines that are still running are abandoned."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._loop = None
+        if self._serving is not None:
+            self._serving.close()
+            self._serving = None
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _begun(self, work: Coroutine[Any, Any, object]) -> _Run:
         with self._starting:
-            if self._loop is None:
-                import asyncio
-
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=_run, args=(self._loop,), name="surehand-loop", daemon=True).start()
-            return self._loop
-
-
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    try:
-        loop.run_forever()
-    finally:
-        loop.close()
+            run = self._serving.begin(work) if self._serving is not None else None
+            while run is None:
+                self._serving = _Serving()
+                run = self._serving.begin(work)
+            return run
 
 
-async def _tracked(coroutine: Coroutine[Any, Any, T], ended: threading.Event) -> T:
-    try:
-        return await coroutine
-    finally:
-        ended.set()
+class _Run:
+    """One coroutine on the loop. Its end is its *answer*, and never the end of its task.
+
+    A task lets SystemExit and KeyboardInterrupt out into the loop, which would end with all that runs beside.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, object], loop: asyncio.AbstractEventLoop) -> None:
+        self.answer: Future[object] = Future()
+        self._work = work
+        self._loop = loop
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, on the loop's own thread."""
+        self._task = self._loop.create_task(self._tracked())
+
+    def stop(self) -> None:
+        """Cancel it and wait for its end.
+
+        Raises:
+            StillRunning: It goes on.
+        """
+        with suppress(RuntimeError):  # the loop has died meanwhile, which answers too
+            self._loop.call_soon_threadsafe(self._cancel)
+        try:
+            self.answer.exception(timeout=_STOPPING.total_seconds())
+        except TimeoutError:
+            raise StillRunning from None
+
+    def abandon(self) -> None:
+        """Answer for a loop that is dead: how far the coroutine has come is not known."""
+        if self._task is None:
+            self._work.close()
+        if not self.answer.done():
+            self.answer.set_exception(Unknown("effect.interrupted"))
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _tracked(self) -> None:
+        try:
+            value = await self._work
+        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its own outcome
+            if not self.answer.done():  # abandoned: its loop is gone, and it is being collected
+                self.answer.set_exception(error)
+        else:
+            self.answer.set_result(value)
 
 
-def _stop(future: Future[Any], ended: threading.Event) -> None:
-    future.cancel()
-    if not ended.wait(_STOPPING.total_seconds()):
-        raise StillRunning
+class _Serving:
+    """A loop and its thread. It outlives what a coroutine does to it, as long as the loop itself can go on."""
+
+    def __init__(self) -> None:
+        import asyncio
+
+        self._loop = asyncio.new_event_loop()
+        self._closing = False
+        self._dead = False
+        self._runs: set[_Run] = set()
+        self._changing = threading.Lock()
+        threading.Thread(target=self._serve, name="surehand-loop", daemon=True).start()
+
+    def begin(self, work: Coroutine[Any, Any, object]) -> _Run | None:
+        """Begin a coroutine; None if the loop is dead."""
+        run = _Run(work, self._loop)
+        with self._changing:
+            if self._dead:
+                return None
+            try:
+                self._loop.call_soon_threadsafe(run.start)
+            except RuntimeError:  # closed by somebody else
+                return None
+            self._runs.add(run)
+        run.answer.add_done_callback(lambda _: self._runs.discard(run))
+        return run
+
+    def close(self) -> None:
+        """Let the thread end. What still runs is abandoned."""
+        self._closing = True
+        with suppress(RuntimeError):  # it is dead already
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _serve(self) -> None:
+        try:
+            while not self._closing and self._goes_on():
+                pass
+        finally:
+            with self._changing:
+                self._dead = True
+                abandoned = list(self._runs)
+            with suppress(Exception):  # whatever has broken it may keep it from closing in order
+                self._loop.close()
+            if not self._closing:
+                for run in abandoned:
+                    run.abandon()
+
+    def _goes_on(self) -> bool:
+        """Run the loop until somebody ends it, and tell whether it can be run again: it is not its users' to end."""
+        try:
+            self._loop.run_forever()
+        except (SystemExit, KeyboardInterrupt) as error:  # of a task or callback that a handler started
+            self._tell(error)
+        except BaseException as error:  # noqa: BLE001 - its insides are broken, so another one takes its place
+            self._tell(error)
+            return False
+        return not self._loop.is_closed()
+
+    def _tell(self, error: BaseException) -> None:
+        self._loop.call_exception_handler({"message": f"{type(error).__name__} came up to the event loop of handlers"})

@@ -1,0 +1,110 @@
+"""User code that tries to end the process, or the event loop, ends its own record and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import pytest
+
+from surehand.outcomes import Outcome
+from surehand.states import State
+from surehand.testing import simulate, world
+from tests.scenarios.kiosk import KIOSK, Ticket, awaited, ids, numbered, script
+
+
+def leave() -> None:
+    sys.exit(1)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def generator_exit() -> None:
+    raise GeneratorExit
+
+
+def stop_the_loop() -> None:
+    asyncio.get_running_loop().stop()
+
+
+def exit_in_a_callback() -> None:
+    asyncio.get_running_loop().call_soon(leave)
+
+
+def close_the_loop() -> None:
+    asyncio.get_running_loop().close()
+
+
+@pytest.mark.parametrize(
+    ("deed", "code"),
+    [
+        (leave, "code.SystemExit"),
+        (interrupt, "code.KeyboardInterrupt"),
+        (generator_exit, "code.GeneratorExit"),
+        (close_the_loop, "code.RuntimeError"),
+        (stop_the_loop, None),
+        (exit_in_a_callback, None),
+    ],
+)
+def test_what_a_coroutine_does_to_its_loop_is_its_own_outcome(deed, code) -> None:
+    async def act(ticket):
+        await asyncio.sleep(0.01 if ticket.number != "0" else 0)
+        if ticket.number == "0":
+            deed()
+        await asyncio.sleep(0.01)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        event = made.event(awaited, *numbered(awaited, 4))
+        assert ids(awaited(event, None)) == ([event["Records"][0]["messageId"]] if code else [])
+        assert made.operation(awaited, Ticket(number="0")).code == code
+        assert ids(awaited(made.event(awaited, Ticket(number="next")), None)) == []
+
+
+def test_an_exit_in_a_task_that_a_coroutine_awaits_is_that_coroutines_own() -> None:
+    async def gone() -> None:
+        sys.exit(1)
+
+    async def act(ticket):
+        if ticket.number == "0":
+            await asyncio.gather(gone())
+        await asyncio.sleep(0.02)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        event = made.event(awaited, *numbered(awaited, 4))
+        assert ids(awaited(event, None)) == [event["Records"][0]["messageId"]]
+        assert made.operation(awaited, Ticket(number="0")).code == "code.SystemExit"
+
+
+def test_under_a_loop_that_dies_an_effect_is_unknown_and_the_next_one_has_a_new_loop() -> None:
+    loops: list[Any] = []
+
+    def broken(_events):
+        raise ValueError
+
+    async def act(ticket):
+        loops.append(asyncio.get_running_loop())
+        if ticket.number == "0":
+            loops[0]._process_events = broken
+            await asyncio.sleep(5)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        assert len(ids(awaited(made.event(awaited, Ticket(number="0")), None))) == 1
+        told = made.teller.endings[0]
+        assert (told.outcome, told.code) == (Outcome.UNKNOWN, "effect.interrupted")
+        assert ids(awaited(made.event(awaited, Ticket(number="1")), None)) == []
+    assert loops[0] is not loops[1]
+
+
+def test_in_a_simulated_account_an_exit_in_a_coroutine_harms_no_neighbour() -> None:
+    async def act(ticket):
+        if ticket.number == "0":
+            sys.exit(1)
+
+    with script(lambda ticket, job: act(ticket)), simulate(awaited) as account:
+        account.deliver(awaited, *numbered(awaited, 4))
+        fates = [account.operation(awaited, one) for one in numbered(awaited, 4)]
+    assert [fate.state for fate in fates] == [State.PERMANENTLY_FAILED, *[State.SUCCEEDED] * 3]
+    assert fates[0].code == "code.SystemExit"
