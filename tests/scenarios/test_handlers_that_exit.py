@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, field_validator
 
+from surehand import Job, Service, Unknown, queue
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import simulate, world
@@ -108,3 +111,63 @@ def test_in_a_simulated_account_an_exit_in_a_coroutine_harms_no_neighbour() -> N
         fates = [account.operation(awaited, one) for one in numbered(awaited, 4)]
     assert [fate.state for fate in fates] == [State.PERMANENTLY_FAILED, *[State.SUCCEEDED] * 3]
     assert fates[0].code == "code.SystemExit"
+
+
+class Fussy(BaseModel):
+    """A payload whose validator or key function leaves the process for one number."""
+
+    number: str
+
+    @field_validator("number")
+    @classmethod
+    def _allowed(cls, number: str) -> str:
+        if number == "bad-field":
+            sys.exit(1)
+        return number
+
+
+def key_of(payload: Fussy) -> str:
+    if payload.number == "bad-key":
+        sys.exit(1)
+    if payload.number == "ctrl-c":
+        raise KeyboardInterrupt
+    return payload.number
+
+
+def ask(payload: Fussy, job: Job) -> bool | None:
+    sys.exit(1)
+
+
+@queue("fussy", key=key_of, on_unknown=ask)
+def fussy(payload: Fussy, job: Job) -> None:
+    """A queue all of whose callables may exit."""
+    if payload.number == "bad-question":
+        raise Unknown("effect.lost")
+
+
+FUSSY = Service("fussy", (fussy,))
+
+
+@pytest.mark.parametrize(("number", "code"), [("bad-field", "code.SystemExit"), ("bad-key", "code.SystemExit")])
+def test_a_validator_or_key_function_that_exits_refuses_its_own_record(number, code) -> None:
+    with world(FUSSY) as made:
+        bodies = [f'{{"number": "{one}"}}' for one in ("1", number, "2")]
+        event = made.event(fussy, *bodies)
+        assert ids(fussy(event, None)) == [event["Records"][1]["messageId"]]
+        assert [ending.outcome for ending in made.teller.endings] == ["succeeded", "rejected", "succeeded"]
+        assert made.teller.endings[1].code == code
+
+
+def test_a_question_that_exits_is_asked_again_and_harms_no_neighbour() -> None:
+    with world(FUSSY) as made:
+        event = made.event(fussy, Fussy(number="bad-question"), Fussy(number="1"))
+        assert ids(fussy(event, None)) == [event["Records"][0]["messageId"]]
+        assert made.operation(fussy, Fussy(number="bad-question")).code == "effect.unanswered"
+        again = made.event(fussy, Fussy(number="bad-question"), Fussy(number="2"))
+        made.clock.advance(timedelta(hours=1))
+        assert ids(fussy(again, None)) == [again["Records"][0]["messageId"]]
+
+
+def test_ctrl_c_while_records_are_read_reaches_the_operator() -> None:
+    with world(FUSSY) as made, pytest.raises(KeyboardInterrupt):
+        fussy(made.event(fussy, '{"number": "ctrl-c"}'), None)

@@ -83,7 +83,7 @@ def _code_of(error: BaseException) -> str:
         return "ledger.unavailable"
     try:
         return classify(error)
-    except Exception:  # noqa: BLE001 - an attribute of the user's exception that raises must not end its neighbours too
+    except BaseException:  # noqa: BLE001 - an attribute of the user's exception that raises must not end its neighbours too
         return code_of_type(error)
 
 

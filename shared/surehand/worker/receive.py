@@ -110,7 +110,9 @@ def _receive(
         return Refused(index=index, delivery=record, phase=phase, code="input.key", detail=str(error))
     except UnicodeError:
         return Refused(index=index, delivery=record, phase=phase, code="input.malformed", detail="not Unicode text")
-    except Exception as error:  # noqa: BLE001 - a validator or key function of the user's own; the type alone is safe to tell
+    except KeyboardInterrupt:  # the operator's own, while all is still to be begun
+        raise
+    except BaseException as error:  # noqa: BLE001 - of a validator or key function of the user's own; the type alone is safe to tell
         return Refused(index=index, delivery=record, phase=phase, code=code_of_type(error), detail=type(error).__name__)
     mark = slot = None
     if unwrapped.unsigned_id is not None:

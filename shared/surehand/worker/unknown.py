@@ -11,7 +11,7 @@ from surehand.declare.options import Options
 from surehand.ledger import Operation
 from surehand.outcomes import Defer, Outcome, Retry
 from surehand.states import State
-from surehand.worker.conclusion import Conclusion, SoftDeadline, bounded, failed
+from surehand.worker.conclusion import Conclusion, bounded, failed
 
 #: Asks the provider about an unknown effect: True applied, False not applied, None nobody knows.
 Ask = Callable[[], bool | None]
@@ -32,7 +32,9 @@ def unknown(
         return failed(Outcome.UNKNOWN, code, error, operation, options, now=now, random=random)
     try:
         applied = ask() if ask is not None else None
-    except Exception as unasked:  # noqa: BLE001 - the provider that is asked is often the one that is away
+    except KeyboardInterrupt:  # the operator's own
+        raise
+    except BaseException as unasked:  # noqa: BLE001 - the provider that is asked is often the one that is away
         if operation.attempts + 1 >= options.max_attempts:
             return _HELD
         return _asked_again(
@@ -54,7 +56,9 @@ def before_a_run(
     """
     try:
         applied = ask() if ask is not None else None
-    except (Exception, SoftDeadline) as unasked:  # noqa: BLE001 - see `unknown`
+    except KeyboardInterrupt:
+        raise
+    except BaseException as unasked:  # noqa: BLE001 - see `unknown`; the soft deadline too
         later = _asked_again(Outcome.DEFERRED, State.PENDING, unasked, operation, options, now=now, random=random)
         return replace(later, attempted=False)
     if applied is False:
