@@ -56,8 +56,8 @@ class Trials:
 
     def __post_init__(self) -> None:
         if self.survey is not None and self.survey.exists():
-            kept = json.loads(self.survey.read_text())
-            self.reaches = {name: Reach(**reach) for name, reach in kept.items()}
+            kept = map(json.loads, self.survey.read_text().splitlines())
+            self.reaches = {name: Reach(**reach) for name, reach in kept}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Take the place of pytest's own loop."""
@@ -68,9 +68,8 @@ class Trials:
         for name, item in items.items():
             if name not in self.reaches and (reach := self._survey(item)) is not None:
                 self.reaches[name] = reach
+                self._keep(name, reach)
         self.left_out = [name for name in items if name not in self.reaches]
-        if self.survey is not None:
-            self.survey.write_text(json.dumps({name: asdict(reach) for name, reach in self.reaches.items()}))
         for mutant in self.mutants():
             at_import = mutant.scope is None or not any(self._reached(mutant, one) for one in self.reaches.values())
             names = self._facing(mutant, items, at_import=at_import)
@@ -81,6 +80,11 @@ class Trials:
             else:
                 self.tell(mutant, _in_place(mutant, functions, [items[name] for name in names], self._time(names)))
         return True
+
+    def _keep(self, name: str, reach: Reach) -> None:
+        if self.survey is not None:
+            with self.survey.open("a") as file:  # line by line: whoever ends this run keeps what was surveyed
+                file.write(json.dumps([name, asdict(reach)]) + "\n")
 
     def _survey(self, item: pytest.Item) -> Reach | None:
         reading, writing = os.pipe()
