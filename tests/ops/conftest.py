@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,8 @@ def consumer(depot: World, monkeypatch: pytest.MonkeyPatch) -> Consumer:
 
     # moto counts the whole queue several times for each message that it delivers; no message here gets old.
     monkeypatch.setattr(SQSBackend, "is_message_valid_based_on_retention_period", lambda *_: True)
+    # It asks for the time once for each message in the queue whenever one is sent, by way of two datetimes.
+    monkeypatch.setattr("moto.sqs.models.unix_time_millis", lambda: time.time() * 1000)
     # moto waits out a long poll; it has one server, which a short poll asks as well.
     monkeypatch.setattr("surehand_cli.dlq.scan._POLL_SECONDS", 0)
     made = Consumer(boto3.client("sqs"), boto3.client("dynamodb"), ship)
