@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 
 from surehand.declare import Identity
 from surehand.delivery import Delivery
-from surehand.ledger import Answer, Claimed, Operation, Unavailable, Write
+from surehand.ledger import Answer, Claimed, NotClaimed, Operation, Standing, Unavailable, Write
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import MemoryLedger
@@ -39,12 +40,14 @@ class Away(MemoryLedger):
 
 def attempts(ledger: MemoryLedger, *, left: timedelta = MINUTE) -> Attempts:
     clock = SimpleNamespace(now=lambda: NOW)
-    ports: Any = SimpleNamespace(clock=clock, random=Random(1), retention=HOUR, ledger=ledger, cursors=None, loop=None)
+    ports: Any = SimpleNamespace(
+        clock=clock, random=Random(1), retention=HOUR, ledger=ledger, cursors=None, loop=None, queues=None
+    )
     settler = InlineSettler(ledger, ports.clock, until=NOW)
     return Attempts(plain, invocation=Invocation(owner="one", deadline=NOW + left), ports=ports, settler=settler)
 
 
-def step(index: int, *, marks: int = 0) -> Step:
+def step(index: int, *, marks: int = 0) -> Any:
     """A claimed message; its lease ends in half a minute."""
     name = f"o{index}"
     delivery = Delivery(
@@ -80,3 +83,58 @@ def test_behind_an_outcome_that_the_ledger_did_not_take_nothing_runs_and_nothing
         "ThrottlingException",
     )
     assert ending.wait == MINUTE / 2
+
+
+@pytest.mark.parametrize("end", [Attempts.take, Attempts.leave])
+def test_what_the_ledger_answered_without_a_claim_ends_as_answered_also_when_it_is_left(end) -> None:
+    made = attempts(MemoryLedger())
+    claimed = step(0)
+    done = replace(claimed.answer.operation, state=State.SUCCEEDED, lease_until=None)
+    with script() as told:
+        end(made, replace(claimed, answer=NotClaimed(standing=Standing.ALREADY_APPLIED, existing=done)))
+    assert (told.numbers, made.endings[0].outcome) == ([], Outcome.ALREADY_APPLIED)
+
+
+@pytest.mark.parametrize(("left", "outcome"), [(4 * SECOND, Outcome.SUCCEEDED), (3.999 * SECOND, Outcome.UNSTARTED)])
+def test_a_step_starts_only_with_twice_the_reserve_before_it(left, outcome) -> None:
+    ledger = MemoryLedger()
+    claimed = step(0)
+    ledger.write([Write(operation=claimed.answer.operation, previous=None)], now=NOW)
+    made = attempts(ledger, left=left)
+    with script():
+        made.take(claimed)
+    assert made.endings[0].outcome is outcome
+    [kept] = ledger.read(["o0"]).values()
+    assert kept.state is (State.SUCCEEDED if outcome is Outcome.SUCCEEDED else State.PENDING)
+
+
+@pytest.mark.parametrize("marks", [0, 1])
+def test_only_a_suspect_is_marked_before_its_run_and_not_run_without_the_mark(marks) -> None:
+    made = attempts(Away())
+    with script() as told:
+        made.take(step(0, marks=marks))
+    assert told.numbers == ([] if marks else ["o0"])
+    assert (made.endings[0].outcome, made.endings[0].code) == (Outcome.UNCONFIRMED, "ledger.unavailable")
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ({}, (1, False, False)),
+        ({"attempts": 1}, (2, False, False)),
+        ({"attempts": 4}, (5, True, False)),
+        ({"marks": 1}, (1, False, True)),
+        ({"code": "effect.timeout"}, (1, False, True)),
+        ({"code": "provider.effect.timeout"}, (1, False, False)),
+    ],
+)
+def test_a_job_knows_its_attempt_whether_it_is_the_last_and_whether_an_earlier_one_was_interrupted(known, told) -> None:
+    claimed = step(0)
+    operation = replace(claimed.answer.operation, **known)
+    ledger = MemoryLedger()
+    ledger.write([Write(operation=operation, previous=None)], now=NOW)
+    with script() as ran:
+        attempts(ledger).take(replace(claimed, answer=replace(claimed.answer, operation=operation)))
+    [job] = ran.jobs
+    assert (job.attempt, job.last_attempt, job.interrupted) == told
+    assert (job.operation, job.tenant, job.deadline, job.sent_at) == ("o0", None, NOW + MINUTE, NOW)
