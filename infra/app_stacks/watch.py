@@ -6,9 +6,9 @@ from aws_cdk import App, CrossStackReferences, ReferenceStrength, Stack, Tags
 
 from app_stacks.core import CoreStack
 from app_stacks.settings import Settings
+from surehand_cdk import Profile, Watch
 from surehand_cdk.acknowledged import acknowledge
 from surehand_cdk.rules import RULES
-from surehand_cdk.watch import Profile, Watch
 
 
 def watch(app: App, settings: Settings, core: CoreStack) -> None:

@@ -1,7 +1,7 @@
 """The CDK side of surehand: a service's declarations become its stacks.
 
-`ServiceConstruct` needs the `cdk` extra and Node; it needs no Docker and no AWS credentials to synthesise. Names are
-imported when asked for, so that `surehand_cdk.rules.check`, plain Python over templates, needs neither.
+`ServiceConstruct` and `Watch` need the `cdk` extra and Node; they need no Docker and no AWS credentials to synthesise.
+Names are imported when asked for, so that `surehand_cdk.rules.check`, plain Python over templates, needs neither.
 """
 
 from __future__ import annotations
@@ -15,16 +15,31 @@ if TYPE_CHECKING:
     from surehand_cdk.function import HandlerResources
     from surehand_cdk.service import ServiceConstruct
     from surehand_cdk.validation import validate
+    from surehand_cdk.watch import Profile, Traffic, Watch
     from surehand_cdk.webhooks import Webhooks
 
-__all__ = ["BundleError", "Edge", "HandlerResources", "ServiceConstruct", "Target", "Webhooks", "validate"]
+__all__ = [
+    "BundleError",
+    "Edge",
+    "HandlerResources",
+    "Profile",
+    "ServiceConstruct",
+    "Target",
+    "Traffic",
+    "Watch",
+    "Webhooks",
+    "validate",
+]
 
 _HOMES = {
     "BundleError": "bundling",
     "Edge": "edge",
     "HandlerResources": "function",
+    "Profile": "watch",
     "ServiceConstruct": "service",
     "Target": "bundling",
+    "Traffic": "watch",
+    "Watch": "watch",
     "Webhooks": "webhooks",
     "validate": "validation",
 }

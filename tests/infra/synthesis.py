@@ -13,8 +13,7 @@ from typing import Any
 
 from aws_cdk import App, Stack
 
-from surehand_cdk import ServiceConstruct, validate
-from surehand_cdk.watch import Watch
+from surehand_cdk import ServiceConstruct, Watch, validate
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS: Mapping[str, Any] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 
+from surehand_cdk.rules.production import NAMES
+
 from . import backlog, dead_letters, failures, stuck, ticks, webhooks
 from .signal import Signal
 from .subject import Subject
@@ -18,6 +20,11 @@ class Profile(StrEnum):
     FULL = "full"
     LEAN = "lean"
     NONE = "none"
+
+
+def of_stage(stage: str) -> Profile:
+    """Return the profile of a stage for which none is chosen: alarms that page are for where data is real."""
+    return Profile.FULL if stage.lower() in NAMES else Profile.LEAN
 
 
 def full(subject: Subject, *, ticking: Ticking | None, swept: bool) -> tuple[Signal, ...]:

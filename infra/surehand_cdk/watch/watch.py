@@ -21,7 +21,7 @@ from .causes import Cause, causes
 from .cost import Cost
 from .dashboard import dashboard
 from .insight import failure_rule
-from .profile import Profile, full, lean, stuck_signals
+from .profile import Profile, full, lean, of_stage, stuck_signals
 from .runbook import DEFAULT_PAGE, Names, description
 from .schedules import ticking
 from .signal import Signal
@@ -37,7 +37,7 @@ class Watch(Construct):
     Args:
         watched: The service. Its resources are referred to by their derived names.
         profile: "full" (signals, causes, dashboard), "lean" (plain alarms that notify by themselves, no metrics of
-            ours) or "none".
+            ours) or "none". Default: "full" where data is real (stage "prod", "production" or "live"), else "lean".
         traffic: Handler → its usual load, which periods and thresholds follow. Default: 4 messages a minute.
         topic: Where alarms go. Default: an encrypted topic of this construct, see `topic`.
         tickets: Where what can wait until morning goes. Default: the same topic.
@@ -53,14 +53,14 @@ class Watch(Construct):
         id: str,
         watched: ServiceConstruct,
         *,
-        profile: Profile | str = Profile.FULL,
+        profile: Profile | str | None = None,
         traffic: Mapping[Handler[Any], Traffic] | None = None,
         topic: sns.ITopic | None = None,
         tickets: sns.ITopic | None = None,
         runbook: str = DEFAULT_PAGE,
     ) -> None:
         super().__init__(scope, id)
-        self.profile = Profile(profile)
+        self.profile = of_stage(watched.stage) if profile is None else Profile(profile)
         self.watched = watched
         self.topic = topic
         self._runbook = runbook

@@ -21,7 +21,7 @@ def watch() -> Iterator[Synthesis]:
     """The core and the watch stack of a service with a busy, a quiet and a rare handler and a schedule."""
     app = new_app(**WITHOUT_CODE)
     core = ServiceConstruct(Stack(app, "core"), "Service", SERVICE, stage="dev", protect=False)
-    Watch(Stack(app, "watch"), "Watch", core, traffic=TRAFFIC)
+    Watch(Stack(app, "watch"), "Watch", core, profile="full", traffic=TRAFFIC)
     result = synthesise(app)
     yield result
     shutil.rmtree(result.directory)

@@ -23,7 +23,7 @@ from surehand_cdk.watch.subject import Subject
 from surehand_cdk.watch.ticks import Ticking, signals
 from tests.infra.alarms.evaluator import Alarms
 from tests.infra.alarms.rules_of_composites import names
-from tests.infra.alarms.watched_service import busy
+from tests.infra.alarms.watched_service import SERVICE, busy
 from tests.infra.synthesis import WITHOUT_CODE, Synthesis, new_app, synthesise
 
 pytestmark = pytest.mark.infra
@@ -52,6 +52,16 @@ def test_the_profile_none_creates_nothing():
     shutil.rmtree(result.directory)
 
     assert result.templates["watch"].get("Resources", {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("stage", "profile"), [("dev", "lean"), ("staging", "lean"), ("prod", "full"), ("live", "full")]
+)
+def test_the_profile_follows_the_stage_unless_one_is_chosen(stage: str, profile: str):
+    app = new_app(**WITHOUT_CODE)
+    core = ServiceConstruct(Stack(app, "core"), "Service", SERVICE, stage=stage)
+
+    assert Watch(Stack(app, "watch"), "Watch", core).profile == profile
 
 
 @pytest.mark.parametrize("profile", ["full", "lean"])
@@ -242,7 +252,7 @@ def test_a_users_own_topics_are_used_and_none_is_created():
     core = ServiceConstruct(Stack(app, "core"), "Service", SHOP, stage="dev", protect=False)
     stack = Stack(app, "watch")
     pages, tickets = sns.Topic(stack, "Pages"), sns.Topic(stack, "Tickets")
-    Watch(stack, "Watch", core, topic=pages, tickets=tickets)
+    Watch(stack, "Watch", core, profile="full", topic=pages, tickets=tickets)
     result = synthesise(app)
     shutil.rmtree(result.directory)
     alarms = alarms_of(result)
