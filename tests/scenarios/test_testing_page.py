@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from surehand.testing import simulate, world
 from surehand.testing.account import Account
 from surehand.testing.reliability.promises import PROMISES
+from tests.scenarios.kiosk import KIOSK, Ticket, plain, script
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
@@ -29,3 +31,13 @@ def test_every_call_of_the_account_that_the_page_names_is_there():
     called = set(re.findall(r"`account\.(\w+)\(", PAGE))
     assert len(called) > 5
     assert [name for name in called if not hasattr(Account, name)] == []
+
+
+def test_a_test_asks_for_a_state_without_asking_first_whether_there_is_one():
+    first, second = Ticket(number="1"), Ticket(number="2")
+    with world(KIOSK) as made, script():
+        plain(made.event(plain, first), None)
+        assert (made.state(plain, first), made.state(plain, second)) == ("succeeded", None)
+    with simulate(KIOSK) as account, script():
+        account.deliver(plain, first)
+        assert (account.state(plain, first), account.state(plain, second)) == ("succeeded", None)

@@ -8,7 +8,7 @@ from typing import assert_type
 from pydantic import BaseModel
 
 from surehand import Handler, Job, Scheme, Service, Tick, cron, queue, schedule, webhook
-from surehand.testing import job
+from surehand.testing import job, simulate, world
 
 
 class Order(BaseModel):
@@ -86,3 +86,13 @@ queue("misspelt", key="order_id", timeot=3)  # type: ignore[arg-type]  # pyright
 webhook("misspelt", scheme="stripe", secrt="x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 SERVICE = Service("typed", (with_job, alone, either, awaited, nightly, hourly, paid, raw))
+
+
+def _what_a_test_asserts() -> None:
+    order = Order(order_id="1")
+    with world(SERVICE) as made:
+        with_job(made.event(with_job, order), None)
+        assert made.state(with_job, order) == "succeeded"
+    with simulate(SERVICE) as account:
+        account.deliver(with_job, order)
+        assert account.state(with_job, order) == "succeeded"

@@ -3,7 +3,7 @@
 with simulate(SHOP) as account:
     account.send(charge_order, OrderPlaced(order_id="1", amount=500))
     account.drain()
-    assert account.operation(charge_order, order).state is State.SUCCEEDED
+    assert account.state(charge_order, order) == "succeeded"
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from surehand.declare import (
 )
 from surehand.declare.tick import TICK_BODY
 from surehand.ledger import Operation
+from surehand.states import State
 from surehand.testing.crossed import CrossedLedger
 from surehand.testing.cursors import CrossedCursors, MemoryCursors
 from surehand.testing.memory import MemoryLedger
@@ -207,6 +208,11 @@ class Account:
     def operation(self, handler: Handler[Any], payload: Any) -> Operation | None:
         """Return what the ledger knows of the operation of *payload*."""
         return self.ledger.items.get(handler.identify(payload, handler.payload.dump(payload)).operation)
+
+    def state(self, handler: Handler[Any], payload: Any) -> State | None:
+        """Return the state of the operation of *payload*, "succeeded" for one; None if the ledger knows none."""
+        operation = self.operation(handler, payload)
+        return None if operation is None else operation.state
 
     def assert_sent(self, handler: Handler[Any] | str, count: int = 1) -> list[str]:
         """Assert that *count* messages wait in a handler's queue, and return their bodies."""

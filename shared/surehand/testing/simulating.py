@@ -2,7 +2,7 @@
 
 with simulate(SHOP) as account:
     account.deliver(charge_order, order)
-    assert account.operation(charge_order, order).state is State.SUCCEEDED
+    assert account.state(charge_order, order) == "succeeded"
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from surehand import entrypoint
 from surehand.declare import Handler, Service, derived
 from surehand.ledger import Cursors, Ledger, Operation
 from surehand.queues import Clock, Queues
+from surehand.states import State
 from surehand.testing.clock import FakeClock
 from surehand.testing.cursors import MemoryCursors
 from surehand.testing.events import record
@@ -66,6 +67,11 @@ class World:
         """Return what the ledger knows of the operation of *payload*."""
         operation_id = handler.identify(payload, handler.payload.dump(payload)).operation
         return self.ledger.read([operation_id]).get(operation_id)
+
+    def state(self, handler: Handler[Any], payload: Any) -> State | None:
+        """Return the state of the operation of *payload*, "succeeded" for one; None if the ledger knows none."""
+        operation = self.operation(handler, payload)
+        return None if operation is None else operation.state
 
 
 @dataclass(frozen=True)
