@@ -18,6 +18,12 @@ class Refusal(Problem):
     status = 5
 
 
+class Unchecked(Problem):
+    """A check came to no verdict, since most of what it looks at could not be read."""
+
+    status = 3
+
+
 class Unreachable(Problem):
     """AWS (or the emulator) cannot be reached, or does not let us: credentials, permissions, region, endpoint."""
 

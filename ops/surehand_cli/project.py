@@ -8,9 +8,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from surehand import DeclarationError, Service
+from surehand import Service
+from surehand_cli.imports import import_failure
 from surehand_cli.problem import Problem
 
 
@@ -45,9 +47,21 @@ class Project:
         if str(self.root) not in sys.path:
             sys.path.insert(0, str(self.root))
         try:
-            return getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, DeclarationError) as error:
-            raise Problem(f"[tool.surehand] {setting} = {where!r} cannot be loaded: {error}") from error
+            loaded = importlib.import_module(module)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module may raise anything at its import
+            said = import_failure(error, self.root)
+            raise Problem(f"[tool.surehand] {setting} = {where!r} cannot be loaded: {said}") from None
+        try:
+            return getattr(loaded, name)
+        except AttributeError:
+            raise Problem(
+                f"[tool.surehand] {setting} = {where!r} cannot be loaded: {module} has no {name}{_others(loaded)}"
+            ) from None
+
+
+def _others(module: ModuleType) -> str:
+    services = [name for name, value in vars(module).items() if isinstance(value, Service)]
+    return f"; its services are {', '.join(services)}" if services else ""
 
 
 def find_project(start: Path) -> Project:
@@ -66,4 +80,7 @@ def find_project(start: Path) -> Project:
             raise Problem(f"{file} cannot be read: {error}") from error
         if settings is not None:
             return Project(folder, settings)
-    raise Problem(f"no pyproject.toml with [tool.surehand] in {start} or above it; go to the service's folder first")
+    raise Problem(
+        f"no pyproject.toml with [tool.surehand] in {start} or above it: go to the service's folder, or "
+        'make one that says, under [tool.surehand], where your Service is: service = "handlers.service:SHOP"'
+    )

@@ -187,6 +187,64 @@ def test_a_schedule_that_sleeps_or_fires_at_other_times_is_found() -> None:
     assert [one.severity for one in findings(wanted, facts)] == [Severity.ERROR, Severity.WARNING]
 
 
+@pytest.mark.parametrize(
+    ("why", "advice"),
+    [
+        ("AccessDeniedException", "viewer's policy"),
+        ("ThrottlingException", "run it again"),
+        ("ConnectTimeoutError", "reachable from here"),
+        ("UnknownOperationException", "does not have the call"),
+    ],
+)
+def test_what_is_not_checked_comes_with_what_would_change_that(why: str, advice: str) -> None:
+    (one,) = found(lambda facts: facts.queues.update({PARCELS: Unknown(why)}))
+    assert advice in one.fix
+
+
+def test_a_note_fails_a_strict_check_only(depot: World, surehand: Surehand, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_unread(place: Any, wanted: dict[str, Any]) -> Facts:
+        facts: Any = healthy(wanted)
+        facts.queues[PARCELS] = Unknown("AccessDenied")
+        return facts
+
+    monkeypatch.setattr("surehand_cli.doctor.command.gather", one_unread)
+    loose, strict = surehand("doctor"), surehand("doctor", "--strict")
+    assert (loose.status, strict.status) == (0, 1)
+    assert "1 note." in loose.err
+
+
+def test_an_account_of_which_most_cannot_be_read_gets_no_verdict(
+    depot: World, surehand: Surehand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def little_read(place: Any, wanted: dict[str, Any]) -> Facts:
+        facts: Any = healthy(wanted)
+        for kind in (facts.queues, facts.functions, facts.mappings):
+            kind.update(dict.fromkeys(kind, Unknown("AccessDenied")))
+        return facts
+
+    monkeypatch.setattr("surehand_cli.doctor.command.gather", little_read)
+    said = surehand("doctor")
+    assert said.status == 3
+    assert "surehand: no verdict: 16 of 19 things could not be read" in said.err
+
+
+def test_an_account_of_which_nothing_can_be_read_gets_one_line(
+    depot: World, surehand: Surehand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing_read(place: Any, wanted: dict[str, Any]) -> Facts:
+        facts: Any = healthy(wanted)
+        for kind in (facts.queues, facts.functions, facts.mappings):
+            kind.update(dict.fromkeys(kind, Unknown("AccessDenied")))
+        return dataclasses.replace(facts, **dict.fromkeys(("table", "ttl", "alarms"), Unknown("AccessDenied")))
+
+    monkeypatch.setattr("surehand_cli.doctor.command.gather", nothing_read)
+    said = surehand("doctor")
+    assert (said.status, said.out) == (3, "")
+    assert said.err.strip() == (
+        "surehand: nothing could be checked: not checked (AccessDenied); ask for the viewer's policy in ops/policies/"
+    )
+
+
 def test_the_command_finds_what_moto_has_not_and_fails_for_ci(depot: World, surehand: Surehand) -> None:
     said = surehand("doctor", "--json")
     assert said.status == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import platform
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,7 +56,9 @@ class Account:
             max_pool_connections=16,
         )
         try:
-            session = boto3.session.Session(profile_name=self.profile, region_name=self.region)
+            # Lambda, the AWS CLI and every other SDK read AWS_REGION; boto3 reads only AWS_DEFAULT_REGION.
+            region = self.region or os.environ.get("AWS_REGION") or None
+            session = boto3.session.Session(profile_name=self.profile, region_name=region)
             return session.client(name, endpoint_url=self.endpoint_url, config=config)
         except (BotoCoreError, ValueError) as error:
             raise Unreachable(explained(error)) from error
@@ -63,10 +66,11 @@ class Account:
 
 def explained(error: Exception) -> str:
     """Return one line for an error of the AWS SDK: what failed and what to do, without a request's content."""
-    from botocore.exceptions import ClientError, NoCredentialsError, PartialCredentialsError, ProfileNotFound
+    from botocore.exceptions import ClientError, EndpointConnectionError, ProfileNotFound
 
-    if isinstance(error, NoCredentialsError | PartialCredentialsError):
-        return "no AWS credentials; log in (`aws sso login`) or name a profile with --profile"
+    if _lacks_credentials(error):
+        why = "no AWS credentials" if type(error).__name__ == "NoCredentialsError" else type(error).__name__
+        return f"{why}; log in (`aws sso login`) or name a profile with --profile"
     if isinstance(error, ProfileNotFound):
         return f"{error}; `aws configure list-profiles` lists them"
     if isinstance(error, ClientError):
@@ -75,7 +79,33 @@ def explained(error: Exception) -> str:
         return f"AWS refused {error.operation_name}: {code}{advice}"
     if type(error).__name__ == "NoRegionError":
         return "no AWS Region; name one with --region or AWS_REGION"
+    if isinstance(error, EndpointConnectionError):
+        return (
+            f"AWS cannot be reached: {str(error)[:200]}; is the network there, are --endpoint-url and --region right?"
+        )
     return f"AWS cannot be reached: {type(error).__name__}: {str(error)[:200]}"
+
+
+def denies_all(error: Exception) -> bool:
+    """Tell whether an error holds for every call: no credentials, or none that AWS takes."""
+    from botocore.exceptions import ClientError
+
+    if isinstance(error, ClientError):
+        return str(error.response.get("Error", {}).get("Code", "")).rpartition(".")[2] in _NOT_TAKEN
+    return _lacks_credentials(error)
+
+
+def _lacks_credentials(error: Exception) -> bool:
+    from botocore import exceptions as botocore
+
+    return isinstance(
+        error,
+        botocore.NoCredentialsError
+        | botocore.PartialCredentialsError
+        | botocore.CredentialRetrievalError
+        | botocore.SSOError
+        | botocore.TokenRetrievalError,
+    )
 
 
 def as_problem(error: Exception) -> Problem | None:
@@ -87,6 +117,10 @@ def as_problem(error: Exception) -> Problem | None:
     if isinstance(error, BotoCoreError | ClientError):
         return Unreachable(explained(error))
     if isinstance(error, LedgerUnavailable):
+        if isinstance(error.__cause__, BotoCoreError | ClientError):
+            cause = error.__cause__
+            if denies_all(cause) or isinstance(cause, BotoCoreError):
+                return Unreachable(explained(cause))
         hint = (
             "; is --stage right, and may you read the table?"
             if "NotFound" in str(error) or "Denied" in str(error)
@@ -111,6 +145,10 @@ def is_missing(error: Exception) -> bool:
 
 _MISSING = frozenset({
     "InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException", "UnsupportedOperation",
+})  # fmt: skip
+_NOT_TAKEN = frozenset({
+    "ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "UnrecognizedClientException",
+    "SignatureDoesNotMatch", "InvalidSignatureException", "InvalidAccessKeyId", "AuthFailure",
 })  # fmt: skip
 _EXPIRED = "; the credentials have expired, log in again"
 _DENIED = "; ask for the policy in ops/policies/"

@@ -19,6 +19,10 @@ from surehand_cli.problem import Problem
 _ATTRIBUTES = ("All",)
 
 
+class NoQueue(Problem):
+    """There is no queue of that name or at that address."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
     """A queue: *visible*, *in_flight* and *delayed* are SQS's approximate counts."""
@@ -88,7 +92,7 @@ def dead_letter_queue(place: Place, text: str) -> DeadLetterQueue:
     """Return the dead-letter queue that *text* means: a handler's name, or a queue's name or URL.
 
     Raises:
-        Problem: There is no such queue.
+        NoQueue: There is no such queue.
         ClientError, BotoCoreError: SQS refused or could not be reached.
     """
     handlers = {handler.name: handler for handler in place.service.handlers}
@@ -118,7 +122,7 @@ def queue_url(client: Any, text: str) -> str:
     """Return the URL of a queue given by name, ARN or URL.
 
     Raises:
-        Problem: There is no queue of that name.
+        NoQueue: There is no queue of that name.
     """
     if text.startswith(("http://", "https://")):
         return text
@@ -126,7 +130,7 @@ def queue_url(client: Any, text: str) -> str:
     try:
         return str(client.get_queue_url(QueueName=name)["QueueUrl"])
     except client.exceptions.QueueDoesNotExist:
-        raise Problem(
+        raise NoQueue(
             f"there is no queue '{name}' here; `surehand dlq ls` lists them, and --stage chooses them"
         ) from None
 
@@ -135,13 +139,13 @@ def described(client: Any, url: str) -> Queue:
     """Return a queue with its attributes.
 
     Raises:
-        Problem: There is no such queue.
+        NoQueue: There is no such queue.
         ClientError, BotoCoreError: SQS refused or could not be reached.
     """
     try:
         attributes = client.get_queue_attributes(QueueUrl=url, AttributeNames=list(_ATTRIBUTES))["Attributes"]
     except client.exceptions.QueueDoesNotExist:
-        raise Problem(f"there is no queue at {url}") from None
+        raise NoQueue(f"there is no queue at {url}") from None
     return Queue(url=url, arn=attributes["QueueArn"], attributes=attributes)
 
 

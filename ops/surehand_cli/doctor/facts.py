@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from surehand_cli.account.place import Place
+from surehand_cli.account.session import denies_all, explained
+from surehand_cli.problem import Unreachable
 
 #: AWS's words for "there is no such thing".
 _ABSENT = frozenset({
@@ -48,16 +50,23 @@ class Facts:
     alarms: Fact
     others: Mapping[str, Fact] = field(default_factory=dict)
 
+    def each(self) -> Iterator[Fact]:
+        """Yield every thing that was asked for."""
+        for facts in (self.queues, self.functions, self.mappings, self.schedules, self.others):
+            yield from facts.values()
+        yield from (self.table, self.ttl, self.alarms)
+
 
 def gather(place: Place, wanted: Mapping[str, Any]) -> Facts:
     """Gather the facts about everything that the inventory *wanted* names.
 
     Raises:
-        Unreachable: There are no credentials or no Region; everything else is a fact of its own.
+        Unreachable: There are no credentials that AWS takes, no Region, or no SQS. All else is a fact of its own.
     """
     account = place.account
     sqs, functions, table = account.client("sqs"), account.client("lambda"), account.client("dynamodb")
     names = [one[part]["name"] for one in wanted["handlers"] for part in ("queue", "dead_letters")]
+    _reach(sqs, names[0])
     if wanted["tick_dead_letters"]:
         names.append(wanted["tick_dead_letters"])
     queues = {name: _fact(lambda name=name: _queue(sqs, name)) for name in names}  # type: ignore[misc]
@@ -79,10 +88,23 @@ def gather(place: Place, wanted: Mapping[str, Any]) -> Facts:
     )
 
 
+def _reach(client: Any, name: str) -> None:
+    """Ask for one queue, so that an endpoint that is not there is told once and not for every resource."""
+    try:
+        client.get_queue_url(QueueName=name)
+    except BotoCoreError as error:
+        raise Unreachable(explained(error)) from error
+    except ClientError as error:
+        if denies_all(error):
+            raise Unreachable(explained(error)) from error
+
+
 def _fact(read: Callable[[], Mapping[str, Any]]) -> Fact:
     try:
         return read()
     except ClientError as error:
+        if denies_all(error):
+            raise Unreachable(explained(error)) from error
         code = str(error.response.get("Error", {}).get("Code", "ClientError")).rpartition(".")[2]
         return Absent() if code in _ABSENT else Unknown(code)
     except (BotoCoreError, NotImplementedError, KeyError) as error:

@@ -37,9 +37,30 @@ def missing_thing(name: str, fact: Fact) -> Finding | None:
             severity=Severity.ERROR, resource=name, what="it does not exist", fix=f"{DEPLOY}; is --stage right?"
         )
     if isinstance(fact, Unknown):
-        fix = "ask for the viewer's policy in ops/policies/"
-        return Finding(severity=Severity.NOTE, resource=name, what=f"not checked ({fact.why})", fix=fix)
+        return not_checked(name, fact)
     return None
+
+
+def not_checked(name: str, fact: Unknown, what: str = "") -> Finding:
+    """Return the note that something could not be looked at, with what would change that."""
+    fix = next(
+        (advice for part, advice in _ADVICE.items() if part in fact.why), "see what AWS says of it in the console"
+    )
+    return Finding(severity=Severity.NOTE, resource=name, what=f"{what}not checked ({fact.why})", fix=fix)
+
+
+_POLICY = "ask for the viewer's policy in ops/policies/"
+#: A part of AWS's code or of the client's exception → what to do.
+_ADVICE = {
+    "Denied": _POLICY,
+    "Unauthorized": _POLICY,
+    "Throttl": "run it again in a minute",
+    "Timeout": "is this service's endpoint reachable from here? Run it where it is",
+    "Connect": "is this service's endpoint reachable from here? Run it where it is",
+    "Endpoint": "is this service's endpoint reachable from here? Run it where it is",
+    "NotImplemented": "this endpoint does not have the call; AWS has",
+    "Unknown": "this endpoint does not have the call; AWS has",
+}
 
 
 def differs(

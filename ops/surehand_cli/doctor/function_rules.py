@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from surehand_cli.doctor.facts import Absent, Fact, Facts, Unknown
-from surehand_cli.doctor.finding import DEPLOY, Finding, Severity, differs, missing_thing
+from surehand_cli.doctor.finding import DEPLOY, Finding, Severity, differs, missing_thing, not_checked
 
 
 def function(wanted: Mapping[str, Any], live: Fact) -> Iterator[Finding]:
@@ -38,12 +38,7 @@ def mapping(one: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
     if isinstance(mappings, Absent):
         return
     if isinstance(mappings, Unknown):
-        yield Finding(
-            severity=Severity.NOTE,
-            resource=queue,
-            what=f"its event source mapping is not checked ({mappings.why})",
-            fix="ask for the viewer's policy in ops/policies/",
-        )
+        yield not_checked(queue, mappings, what="its event source mapping is ")
         return
     mine = [found for found in mappings["found"] if function_name(found) == one["function"]["name"]]
     for other in mappings["found"]:

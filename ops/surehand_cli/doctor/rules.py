@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from surehand_cli.doctor.facts import Absent, Fact, Facts, Unknown
-from surehand_cli.doctor.finding import DEPLOY, Finding, Severity, differs, missing_thing
+from surehand_cli.doctor.finding import DEPLOY, Finding, Severity, differs, missing_thing, not_checked
 from surehand_cli.doctor.function_rules import function, function_name, mapping, schedule, versions
 
 #: A dead letter that has used up this share of its queue's retention is near its end.
@@ -104,9 +104,7 @@ def _dead_letters(one: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
 def _alarms(wanted: Mapping[str, Any], alarms: Fact) -> Iterator[Finding]:
     resource = f"alarms {wanted['service']}-{wanted['stage']}-*"
     if isinstance(alarms, Absent | Unknown):
-        why = alarms.why if isinstance(alarms, Unknown) else "none"
-        fix = "ask for the viewer's policy in ops/policies/"
-        yield Finding(severity=Severity.NOTE, resource=resource, what=f"not checked ({why})", fix=fix)
+        yield not_checked(resource, alarms if isinstance(alarms, Unknown) else Unknown("none"))
         return
     found = alarms["found"]
     if not found:

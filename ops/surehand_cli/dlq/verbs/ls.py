@@ -11,8 +11,7 @@ from surehand.declare import derived
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
 from surehand_cli.dlq.move_tasks import active_task
-from surehand_cli.dlq.queue import DeadLetterQueue, dead_letter_queue
-from surehand_cli.problem import Problem
+from surehand_cli.dlq.queue import DeadLetterQueue, NoQueue, dead_letter_queue
 from surehand_cli.terminal.moments import length
 from surehand_cli.terminal.output import Output
 
@@ -24,13 +23,15 @@ def ls(place: Place, output: Output) -> None:
     Reads attributes only, so nothing is received and no age metric is blinded.
 
     Example: [bold]surehand dlq ls --stage prod[/bold]
+
+    Exit status 1 if AWS cannot be reached or refuses, 2 if none of the queues is here.
     """
-    rows = []
+    rows, missing = [], []
     for name in _names(place):
         try:
             dead = dead_letter_queue(place, name)
-        except Problem as problem:
-            output.say(str(problem), "yellow")
+        except NoQueue:
+            missing.append(dead_letters_of(place, name))
             continue
         said = _record(place, dead)
         output.line(said)
@@ -46,6 +47,15 @@ def ls(place: Place, output: Output) -> None:
                 said["move_task"],
             )
         )
+    if not rows:
+        raise NoQueue(
+            f"none of the service's dead-letter queues is here ({', '.join(missing)}); is --stage right, and is the "
+            "stage deployed in this account and Region?"
+        )
+    for name in missing:
+        output.say(
+            f"There is no queue '{name}' here: deploy the stage again; `surehand doctor` compares all.", "yellow"
+        )
     output.table(("handler or queue", "letters", "in flight", "oldest", "expires in", "sources", "move task"), rows)
 
 
@@ -55,6 +65,14 @@ def _names(place: Place) -> list[str]:
     if any(handler.options.timing is not None for handler in place.service.handlers):
         names.append(derived.tick_dead_letter_queue_name(place.service.name, place.stage))
     return names
+
+
+def dead_letters_of(place: Place, name: str) -> str:
+    """Return the physical name of what is listed as *name*."""
+    handlers = {handler.name: handler for handler in place.service.handlers}
+    if name not in handlers:
+        return name
+    return derived.dead_letter_queue_name(place.service.name, place.stage, handlers[name])
 
 
 def _record(place: Place, dead: DeadLetterQueue) -> dict[str, Any]:
