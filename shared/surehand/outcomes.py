@@ -23,19 +23,25 @@ class Fate(Exception):
 
     Args:
         code: A failure code, `<class>.<name>`; no payload values. One that does not have that shape is recorded as
-            `code.<Fate>`, since a wrong code must not change the fate that was chosen.
+            `code.bad_code`, with a notice in the delivery's line, since a wrong code must not change the fate that was
+            chosen.
         after: When to come back: a length from now or an aware moment. Default: the declared backoff. SQS can hide a
             message for 12 hours at most; a later moment is reached by coming back and waiting again.
     """
+
+    #: Whether the code that was given is none. What it was is not kept: it may hold anything.
+    miscoded = False
 
     def __init__(self, code: str, *, after: After = None) -> None:
         if isinstance(after, datetime) and after.tzinfo is None:
             raise TypeError(f"{type(self).__name__}(after=…) needs an aware datetime; this one has no time zone.")
         if after is not None and not isinstance(after, timedelta | datetime):
             raise TypeError(
-                f"{type(self).__name__}(after=…) takes a timedelta or an aware datetime, not {type(after).__name__}."
+                f"{type(self).__name__}(after=…) takes a timedelta or an aware datetime, not {type(after).__name__}: "
+                "write after=timedelta(seconds=…)."
             )
-        self.code = code if isinstance(code, str) and is_code(code) else f"code.{type(self).__name__}"
+        self.miscoded = not (isinstance(code, str) and is_code(code))
+        self.code = "code.bad_code" if self.miscoded else code
         self.after = after
         super().__init__(self.code)
 

@@ -18,14 +18,17 @@ _DIGEST, _FOREIGN = "!sha256:", "!not-json:"
 
 
 def encode(value: object) -> str | None:
-    """Return what to store: None for None, the JSON text of a JSON value, else a digest or a note.
+    """Return what to store: None for None, JSON text, else a digest or a note.
 
-    A value that JSON would change (tuples, integer keys, NaN) counts as not JSON, so that what is read back is
-    always what was returned.
+    A pydantic model, a dataclass, or a list of them is stored as the JSON that pydantic makes of it, from which its
+    type can validate it again. Any other value that JSON would change (tuples, integer keys, NaN) counts as not JSON,
+    so that what is read back is what was returned.
     """
     if value is None:
         return None
     text = _faithful(value)
+    if text is None and _modelled(value):
+        text = _dumped(value)
     if text is None:
         return f"{_FOREIGN}{type(value).__name__[:64]}"
     raw = text.encode()
@@ -41,6 +44,28 @@ def _faithful(value: object) -> str | None:
         text.encode()
         return text if _equal(json.loads(text), value) else None
     except Exception:  # noqa: BLE001 - a mapping of the user's own may raise anything while it is read
+        return None
+
+
+def is_kept(text: str | None) -> bool:
+    """Tell whether a stored result is more than the name of a type."""
+    return text is None or not text.startswith(_FOREIGN)
+
+
+def _modelled(value: object) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_modelled(one) for one in value)
+    kind = type(value)
+    return hasattr(kind, "__pydantic_serializer__") or hasattr(kind, "__dataclass_fields__")
+
+
+def _dumped(value: object) -> str | None:
+    """Return what pydantic makes of models and dataclasses, or None if it cannot."""
+    from pydantic_core import to_json  # loaded with the payload's type by now; what returns plain JSON needs none
+
+    try:
+        return to_json(value, inf_nan_mode="null").decode()
+    except Exception:  # noqa: BLE001 - a serializer of the user's own may raise anything
         return None
 
 

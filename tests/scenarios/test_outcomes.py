@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from surehand import Cancel, Defer, Reject, Retry, Unknown, queue
 from surehand.outcomes import Outcome
@@ -45,6 +48,44 @@ def test_a_result_that_cannot_be_kept_never_fails_the_message(result) -> None:
         assert ids(plain(made.event(plain, TICKET), None)) == []
         assert made.operation(plain, TICKET).state is State.SUCCEEDED
         assert made.operation(plain, TICKET).result.startswith("!")
+
+
+@dataclass
+class Receipt:
+    """What a handler returns as a dataclass."""
+
+    at: datetime
+    lines: list[Ticket]
+
+
+@pytest.mark.parametrize("result", [TICKET, Receipt(datetime(2026, 1, 1, tzinfo=UTC), [TICKET]), [TICKET, TICKET]])
+def test_a_model_or_dataclass_is_kept_as_json_from_which_its_type_reads_it_again(result) -> None:
+    with world(KIOSK) as made, script(lambda ticket, job: result):
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        kind: Any = list[Ticket] if isinstance(result, list) else type(result)
+        assert TypeAdapter(kind).validate_json(made.operation(plain, TICKET).result or "") == result
+        assert made.teller.endings[0].notice is None
+
+
+@pytest.mark.parametrize("result", [datetime(2026, 1, 1, tzinfo=UTC), {1, 2}, (TICKET,), Ticket])
+def test_a_result_of_which_only_the_type_is_kept_is_told(result) -> None:
+    with world(KIOSK) as made, script(lambda ticket, job: result):
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        notice = made.teller.endings[0].notice
+        assert (notice.code, type(result).__name__ in notice.detail) == ("code.result", True)
+
+
+def test_a_fate_with_a_wrong_code_stands_and_a_notice_says_what_a_code_is() -> None:
+    def act(ticket, job):
+        raise Reject("Bad Code!")
+
+    with world(KIOSK) as made, script(act):
+        plain(made.event(plain, TICKET), None)
+        ending = made.teller.endings[0]
+        assert (ending.outcome, ending.code) == (Outcome.REJECTED, "code.bad_code")
+        assert "<class>.<name>" in ending.notice.detail
+        assert "Bad" not in ending.notice.detail
+        assert ending.origin.type == "Reject"
 
 
 def test_a_duplicate_of_a_success_is_deleted_without_running() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import time
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
@@ -196,6 +197,44 @@ def test_no_payload_value_no_attribute_and_no_exception_text_is_told_or_stored(a
             plain({"Records": [again(one) for one in event["Records"]]}, None)
         assert CANARY not in told.stream.getvalue()
         assert CANARY not in repr(made.ledger.items)
+
+
+def test_the_line_of_an_unexpected_exception_says_where_it_was_raised_and_what_it_came_of() -> None:
+    def act(ticket, job):
+        try:
+            raise KeyError(CANARY)
+        except KeyError as error:
+            raise ValueError(CANARY) from error
+
+    with world(KIOSK) as made, script(act):
+        told, bound = told_by(plain)
+        with bound:
+            plain(made.event(plain, TICKET), None)
+        (line,) = told.lines
+        first, here = act.__code__.co_firstlineno, "tests/scenarios/test_telling.py"
+        assert line["error_type"] == "ValueError"
+        assert line["raised_at"][-1] == f"{here}:{first + 4} {act.__qualname__}"
+        assert line["raised_at"][0].startswith("tests/scenarios/kiosk.py:")
+        assert line["caused_by"] == [f"KeyError at {here}:{first + 2} {act.__qualname__}"]
+        assert CANARY not in told.stream.getvalue()
+
+
+def test_where_a_handler_was_when_it_was_interrupted_is_told() -> None:
+    def act(ticket, job):
+        time.sleep(30)
+
+    class Context:
+        @staticmethod
+        def get_remaining_time_in_millis() -> int:
+            return 4_100
+
+    with world(KIOSK) as made, script(act):
+        plain(made.event(plain, TICKET), Context())
+        origin = made.teller.endings[0].origin
+        assert (
+            origin.raised_at[-1]
+            == f"tests/scenarios/test_telling.py:{act.__code__.co_firstlineno + 1} {act.__qualname__}"
+        )
 
 
 def test_the_user_s_own_log_lines_carry_the_operation() -> None:

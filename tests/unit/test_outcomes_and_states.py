@@ -98,9 +98,9 @@ def test_a_moment_without_a_zone_and_anything_else_is_refused(fate, after) -> No
 @pytest.mark.parametrize("code", ["nonsense", "", "Data.bad", "data.", "data.bad value", 7, None, "d." + "x" * 99])
 def test_a_wrong_code_does_not_change_the_fate(code) -> None:
     error = Reject(code)
-    assert (error.code, str(error)) == ("code.Reject", "code.Reject")
+    assert (error.code, str(error), error.miscoded) == ("code.bad_code", "code.bad_code", True)
 
 
 @pytest.mark.parametrize("code", ["data.bad", "data.bad.worse", "weather.Rain_1", "d." + "x" * 64])
 def test_a_code_is_a_class_and_names(code) -> None:
-    assert Reject(code).code == code
+    assert (Reject(code).code, Reject(code).miscoded) == (code, False)

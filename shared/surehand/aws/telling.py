@@ -1,8 +1,8 @@
 """Phase tell, as CloudWatch reads it: one JSON line per delivery, and one EMF record per batch.
 
 Both go to standard output, which Lambda's log group collects. No payload value is in either: a line carries names, ids,
-codes, counts and lengths. The metrics have a single dimension, `handler`, with the service and the stage in its value;
-tenants are log fields, never a dimension.
+codes, counts and lengths, and of an exception its type and place, never its text. The metrics have a single dimension,
+`handler`, with the service and the stage in its value; tenants are log fields, never a dimension.
 
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
@@ -96,6 +96,9 @@ class CloudWatchTeller:
             "trace_id": _trace_id(delivery.trace) if isinstance(delivery, Delivery) else None,
             "version": self._version,
         }
+        if ending.origin is not None:
+            line |= {"error_type": ending.origin.type, "raised_at": list(ending.origin.raised_at) or None}
+            line["caused_by"] = list(ending.origin.caused_by) or None
         return {name: value for name, value in line.items() if value is not None}
 
 
@@ -150,8 +153,8 @@ def counted(handler: Handler[Any], ending: Ending) -> list[str]:
         names.append("Interrupted")
     if ending.replay:
         names.append("ReplaySuspected")
-    if ending.notice:
-        names.append(_NOTICE_METRICS[ending.notice.code])
+    if ending.notice and (notice_metric := _NOTICE_METRICS.get(ending.notice.code)):
+        names.append(notice_metric)
     if not ending.deleted and ending.delivery.receive_count >= max_receive_count(handler):
         names.append("DeadLettered")
     return names + tick_counters(ending) if handler.trigger == "schedule" else names

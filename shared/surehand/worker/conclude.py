@@ -9,13 +9,15 @@ from random import Random
 from surehand.classify import classify
 from surehand.codes import code_of_type
 from surehand.declare.options import Options
-from surehand.errors import CursorUnreadable, LedgerUnavailable
+from surehand.errors import ConfigurationError, CursorUnreadable, LedgerUnavailable
 from surehand.ledger import Operation
 from surehand.outcomes import Cancel, Defer, Fate, Outcome, Reject, Unknown
-from surehand.results import encode
+from surehand.results import encode, is_kept
 from surehand.states import State
 from surehand.worker.conclusion import Conclusion, Raised, Returned, SoftDeadline, bounded, condemn, failed
 from surehand.worker.handing_over import MOST_UNMOVED, MOVED, UNMOVED, HandOver, unmoved_in_a_row
+from surehand.worker.origin import origin
+from surehand.worker.receive import Notice
 from surehand.worker.unknown import Ask, unknown
 
 
@@ -42,6 +44,12 @@ def conclude(
     else:
         known = replace(operation, attempts=0) if moved else operation
         concluded = _conclude(ended, known, options, ask=ask, now=now, random=random)
+    if isinstance(ended, Raised):
+        concluded = replace(
+            concluded,
+            origin=concluded.origin or origin(ended.error),
+            notice=_notice_of(ended.error) or concluded.notice,
+        )
     return replace(concluded, afresh=True) if moved else concluded
 
 
@@ -49,7 +57,13 @@ def _conclude(
     ended: Returned | Raised, operation: Operation, options: Options, *, ask: Ask | None, now: datetime, random: Random
 ) -> Conclusion:
     if isinstance(ended, Returned):
-        return Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED, result=encode(ended.value))
+        result = encode(ended.value)
+        return Conclusion(
+            outcome=Outcome.SUCCEEDED,
+            state=State.SUCCEEDED,
+            result=result,
+            notice=None if is_kept(result) else _unkept(ended.value),
+        )
     error = ended.error
     if isinstance(error, Cancel):
         return Conclusion(outcome=Outcome.CANCELED, state=State.CANCELED, code=error.code)
@@ -76,6 +90,24 @@ def _conclude(
         return unknown(code, error, operation, options, ask=ask, now=now, random=random)
     code = error.code if isinstance(error, Fate) else _code_of(error)
     return failed(Outcome.RETRY, code, error, operation, options, now=now, random=random)
+
+
+def _unkept(value: object) -> Notice:
+    kind = type(value).__name__[:64]
+    return Notice("code.result", f"the returned {kind} is not kept: return JSON, a pydantic model or a dataclass")
+
+
+def _notice_of(error: BaseException) -> Notice | None:
+    """What the author must be told of a mistake in the code, in words of ours that hold no value."""
+    if isinstance(error, Fate) and error.miscoded:
+        return Notice(
+            "code.bad_code",
+            f"{type(error).__name__}(…) was given a code that is not <class>.<name>: lower-case letters, digits and _, "
+            "a dot, then letters, digits and _, at most 100 characters",
+        )
+    if type(error) is ConfigurationError:
+        return Notice("code.ConfigurationError", str(error))
+    return None
 
 
 def _code_of(error: BaseException) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
 
@@ -11,6 +11,8 @@ from surehand.ledger import Operation
 from surehand.outcomes import Outcome, Retry, Unknown
 from surehand.states import HELD, State
 from surehand.worker.handing_over import is_hand_over
+from surehand.worker.origin import Origin
+from surehand.worker.receive import Notice
 
 
 class SoftDeadline(BaseException):
@@ -40,7 +42,7 @@ class Conclusion:
     """What to write for an attempt and what it is called.
 
     *note* is what the history says instead of the outcome's name. *afresh*: a cursor has moved, so earlier failures do
-    not count any more.
+    not count any more. *origin* is where what the handler raised comes from, and *notice* what must be told beside.
     """
 
     outcome: Outcome
@@ -51,6 +53,8 @@ class Conclusion:
     attempted: bool = True
     note: str | None = None
     afresh: bool = False
+    origin: Origin | None = field(default=None, compare=False)
+    notice: Notice | None = None
 
 
 def failed(

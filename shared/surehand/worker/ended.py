@@ -25,6 +25,10 @@ class Ended:
         identity = one.identity if isinstance(one, Message) else None
         if isinstance(one, Refused) and told.get("detail") is None:
             told["detail"] = one.detail
+        if isinstance(one, Refused) and one.origin is not None:
+            told["origin"] = one.origin
+        if isinstance(one, Message) and one.notice is not None:
+            told["notice"] = one.notice
         ending = Ending(
             index=one.index,
             delivery=one.delivery,
@@ -33,7 +37,6 @@ class Ended:
             operation=operation,
             redrive=isinstance(step.answer, Claimed) and step.answer.redrive,
             copied=isinstance(step.answer, Claimed) and one is not step.message,
-            notice=one.notice if isinstance(one, Message) else None,
             replay=told["outcome"] is Outcome.ALREADY_APPLIED and _replayed(one, operation),
             **told,
         )

@@ -10,6 +10,7 @@ from surehand.declare import Handler
 from surehand.delivery import Delivery, Unreadable
 from surehand.ledger import Operation
 from surehand.outcomes import OUTCOMES, Outcome
+from surehand.worker.origin import Origin
 from surehand.worker.receive import Away, Notice
 
 #: On a standard queue a message that is only waiting for SQS to move it comes back after this long: at 0 it would
@@ -27,7 +28,8 @@ class Ending:
     *wait* is how long SQS shall hide the message from now on; None leaves the queue's visibility timeout.
     *operation* is the ledger's item as far as it is known; *phase* is where the delivery ended. *replay*: a webhook's
     operation came again under another id that nobody signs. *notice* is what must be told beside. *copied*: it
-    shares the fate of another message of the batch, for which the operation was claimed.
+    shares the fate of another message of the batch, for which the operation was claimed. *origin* is where an
+    exception comes from that was no chosen fate, or that one was raised from.
     """
 
     index: int
@@ -46,6 +48,7 @@ class Ending:
     interrupted: bool = False
     replay: bool = False
     notice: Notice | None = None
+    origin: Origin | None = None
     duration: timedelta | None = None
 
     @property

@@ -14,6 +14,7 @@ from surehand.declare import Handler, Identity, NoKey, NotValid, operation_id
 from surehand.declare.envelopes import Unwrapped, scheduled, unwrap
 from surehand.declare.identity import bearer_id, fingerprint
 from surehand.delivery import Delivery, Unreadable
+from surehand.worker.origin import Origin, origin
 
 if TYPE_CHECKING:
     from surehand.webhooks.unwrap import Fetch
@@ -52,13 +53,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A delivery that failed permanently before its operation was known. *detail* names fields, never values."""
+    """A delivery that failed permanently before its operation was known. *detail* names fields, never values.
+
+    *origin* is where an exception of the user's own comes from: of a validator or a key function.
+    """
 
     index: int
     delivery: Delivery | Unreadable
     phase: str
     code: str
     detail: str
+    origin: Origin | None = None
 
     @property
     def lane(self) -> str | None:
@@ -113,7 +118,14 @@ def _receive(
     except KeyboardInterrupt:  # the operator's own, while all is still to be begun
         raise
     except BaseException as error:  # noqa: BLE001 - of a validator or key function of the user's own; the type alone is safe to tell
-        return Refused(index=index, delivery=record, phase=phase, code=code_of_type(error), detail=type(error).__name__)
+        return Refused(
+            index=index,
+            delivery=record,
+            phase=phase,
+            code=code_of_type(error),
+            detail=type(error).__name__,
+            origin=origin(error),
+        )
     mark = slot = None
     if unwrapped.unsigned_id is not None:
         mark = fingerprint(unwrapped.unsigned_id)

@@ -177,6 +177,8 @@ class Settling:
                 wait=wait,
                 code=conclusion.code,
                 detail=conclusion.note,
+                origin=conclusion.origin,
+                notice=conclusion.notice,
                 phase="run" if conclusion.attempted or duration is not None else _phase(one),
                 attempt=operation.attempts if conclusion.attempted and not copied else None,
                 interrupted=interrupted and not copied,
@@ -209,6 +211,8 @@ class Settling:
                 code="ledger.fence_lost" if lost else "ledger.unavailable",
                 phase="settle",
                 detail=answer.reason if isinstance(answer, Unavailable) else conclusion.outcome.value,
+                origin=conclusion.origin,
+                notice=conclusion.notice,
                 duration=duration if one is step.message else None,
             )
 

@@ -12,6 +12,7 @@ from surehand.ledger import Operation
 from surehand.outcomes import Defer, Outcome, Retry
 from surehand.states import State
 from surehand.worker.conclusion import Conclusion, bounded, failed
+from surehand.worker.origin import origin
 
 #: Asks the provider about an unknown effect: True applied, False not applied, None nobody knows.
 Ask = Callable[[], bool | None]
@@ -36,7 +37,7 @@ def unknown(
         raise
     except BaseException as unasked:  # noqa: BLE001 - the provider that is asked is often the one that is away
         if operation.attempts + 1 >= options.max_attempts:
-            return _HELD
+            return replace(_HELD, origin=origin(unasked))
         return _asked_again(
             Outcome.UNKNOWN, State.RETRYABLE_FAILED, unasked, operation, options, now=now, random=random
         )
@@ -84,7 +85,7 @@ def _asked_again(
     """The question itself failed: it is asked again before anything runs, and held when the waiting has an end."""
     chosen = unasked.wait(now) if isinstance(unasked, Retry | Defer) else None
     wait = options.backoff.wait(operation.attempts + 1, random) if chosen is None else chosen
-    later = bounded(
-        Conclusion(outcome=outcome, state=state, code="effect.unanswered", wait=wait), operation, options, now
-    )
-    return later if later.state is state else _HELD
+    came_of = origin(unasked)
+    asked = Conclusion(outcome=outcome, state=state, code="effect.unanswered", wait=wait, origin=came_of)
+    later = bounded(asked, operation, options, now)
+    return later if later.state is state else replace(_HELD, origin=came_of)
