@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
+from surehand import Job
 from surehand.declare import Identity
 from surehand.delivery import Delivery
-from surehand.ledger import Answer, Claimed, NotClaimed, Operation, Standing, Unavailable, Write
+from surehand.ledger import Answer, Claimed, NotClaimed, Operation, Standing, Unavailable, Write, Written
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import MemoryLedger
 from surehand.worker import Invocation
 from surehand.worker.attempts import Attempts
+from surehand.worker.handing_over import Superseded
 from surehand.worker.plan import Step
 from surehand.worker.receive import Message
 from surehand.worker.settlers import InlineSettler
@@ -38,10 +40,11 @@ class Away(MemoryLedger):
         return [Unavailable("ThrottlingException")] * len(writes)
 
 
-def attempts(ledger: MemoryLedger, *, left: timedelta = MINUTE) -> Attempts:
-    clock = SimpleNamespace(now=lambda: NOW)
+def attempts(ledger: MemoryLedger, *, left: timedelta = MINUTE, clock: Any = None) -> Attempts:
+    clock = clock or SimpleNamespace(now=lambda: NOW)
+    cursors = SimpleNamespace(read=lambda *_, **__: None, save=lambda *_, **__: Written())
     ports: Any = SimpleNamespace(
-        clock=clock, random=Random(1), retention=HOUR, ledger=ledger, cursors=None, loop=None, queues=None
+        clock=clock, random=Random(1), retention=HOUR, ledger=ledger, cursors=cursors, loop=None, queues=None
     )
     settler = InlineSettler(ledger, ports.clock, until=NOW)
     return Attempts(plain, invocation=Invocation(owner="one", deadline=NOW + left), ports=ports, settler=settler)
@@ -138,3 +141,32 @@ def test_a_job_knows_its_attempt_whether_it_is_the_last_and_whether_an_earlier_o
     [job] = ran.jobs
     assert (job.attempt, job.last_attempt, job.interrupted) == told
     assert (job.operation, job.tenant, job.deadline, job.sent_at) == ("o0", None, NOW + MINUTE, NOW)
+
+
+def superseded(ticket: Ticket, job: Job) -> None:
+    raise Superseded(replace(step(0).answer.operation, fence=2, lease_until=NOW + 3 * MINUTE))
+
+
+def test_a_run_whose_operation_another_invocation_has_claimed_waits_for_that_lease() -> None:
+    made = attempts(MemoryLedger())
+    with script(superseded):
+        made.take(step(0))
+    ending = made.endings[0]
+    assert (ending.outcome, ending.code, ending.detail) == (Outcome.FENCE_LOST, "ledger.fence_lost", "fence_lost")
+    assert (ending.wait, ending.duration) == (3 * MINUTE, timedelta(0))
+
+
+@pytest.mark.parametrize(("passed", "outcome"), [(2 * SECOND, Outcome.SUCCEEDED), (2.001 * SECOND, Outcome.CONTINUED)])
+def test_a_scan_ends_when_a_page_half_as_long_again_would_not_end_before_the_reserve(passed, outcome) -> None:
+    ledger, clock = MemoryLedger(), SimpleNamespace(now=lambda: NOW)
+    ledger.write([Write(operation=step(0).answer.operation, previous=None)], now=NOW)
+
+    def scan(ticket: Ticket, job: Job) -> None:
+        job.save_cursor("begun")  # the first page took no time
+        clock.now = lambda: NOW + passed
+        job.save_cursor("half")
+
+    made = attempts(ledger, left=7 * SECOND, clock=clock)
+    with script(scan):
+        made.take(step(0))
+    assert made.endings[0].outcome is outcome
