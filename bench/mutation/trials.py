@@ -76,7 +76,9 @@ class Trials:
             if not names:
                 self.tell(mutant, "survived (no cheap test reaches it)")
             elif at_import or not _fits(mutant, functions):
-                self.tell(mutant, _in_a_fresh_import(mutant, Path(self.files[mutant.module]), names, self._time(names)))
+                verdict = _in_a_fresh_import(mutant, Path(self.files[mutant.module]), names, self._time(names))
+                unreached = verdict == "survived" and at_import and mutant.scope is not None
+                self.tell(mutant, "survived (no cheap test reaches it)" if unreached else verdict)
             else:
                 self.tell(mutant, _in_place(mutant, functions, [items[name] for name in names], self._time(names)))
         return True
