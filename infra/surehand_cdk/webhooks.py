@@ -65,16 +65,13 @@ class Webhooks(Construct):
     message; `access_log` says of every request that reached the API how it was answered.
 
     Raises:
-        DeclarationError: A handler has the ingress's name, the sources do not fit into an environment, or a scheme's
-            verifier cannot be found.
+        DeclarationError: The sources do not fit into an environment, or a scheme's verifier cannot be found.
     """
 
     def __init__(self, scope: Construct, id: str, around: Surroundings, *, edge: Edge) -> None:
         super().__init__(scope, id)
         self._around = around
         service, stage = around.service.name, around.stage
-        if any(handler.name == INGRESS for handler in around.service.handlers):
-            raise DeclarationError(f"Handler '{INGRESS}': that is the name of the ingress; take another.")
         self._handlers = webhook_handlers(around.service)
         self.sources = sources_of(self._handlers, service=service, stage=stage)
         name = physical_name(service, stage, INGRESS)

@@ -200,17 +200,6 @@ def test_what_a_flood_may_cost_is_the_team_s_to_say() -> None:
     assert function(limited)["MemorySize"] == 2_048
 
 
-@webhook("webhooks", scheme="stripe")
-def named_like_the_ingress(event: dict[str, Any]) -> None:
-    """Has the ingress's name."""
-
-
-def test_a_handler_may_not_have_the_name_of_the_ingress() -> None:
-    stack = Stack(new_app(**WITHOUT_CODE), "core")
-    with pytest.raises(DeclarationError, match="the name of the ingress"):
-        ServiceConstruct(stack, "Service", Service("taken", (named_like_the_ingress,)), stage="dev")
-
-
 @webhook("wordy", scheme="github", drop_types=[f"an-event-type-that-nobody-wants-{number}" for number in range(120)])
 def wordy(event: dict[str, Any]) -> None:
     """Says more than an environment holds."""

@@ -102,7 +102,7 @@ MODULES = {
     "exit": ("import sys\nsys.exit('no stock')\n", "sys.exit('no stock') (broken.py:2)"),
     "import": ("import nowhere_at_all\n", "ModuleNotFoundError: No module named 'nowhere_at_all' (broken.py:1)"),
     "brackets": (
-        "from surehand import Service, queue\n@queue('a', key='id')\ndef a(payload: dict): ...\nS = Service('s', (a))\n",
+        "from surehand import Service, queue\n@queue('a', key='i')\ndef a(payload: dict): ...\nS = Service('s', (a))\n",
         "write Service('s', (a,)). (broken.py:4)",
     ),
     "name": ("from handlers.service import SHOP\n", "broken has no S; its services are SHOP"),

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict  # pydantic wants this one before Python
 
 from surehand import Backoff, DeclarationError, Job, Service, payload_hash, queue
 from surehand.declare import max_receive_count, physical_name, queue_variable, visibility_timeout
+from tests.unit import clashes
 
 
 class Order(BaseModel):
@@ -229,6 +230,29 @@ def test_two_handlers_with_one_name_are_refused() -> None:
 
     with pytest.raises(DeclarationError, match="same name"):
         Service("shop", (charge_order, charge_order))
+
+
+@pytest.mark.parametrize(
+    ("handlers", "said"),
+    [
+        ((clashes.d, clashes.d_dlq), "queue of handler 'd' and the queue of handler 'd-dlq' .*shop-STAGE-d-dlq"),
+        ((clashes.d_dlq_parked, clashes.d), "handler 'd-dlq-parked' and the queue for parked letters of handler 'd'"),
+        ((clashes.ticks, clashes.hourly), "handler 'ticks' and .* which schedule 'hourly' needs"),
+        (
+            (clashes.webhooks, clashes.hooks),
+            "handler 'webhooks' .* has the name of the ingress, .*'hooks' is a webhook",
+        ),
+        ((clashes.webhook_alone,), "handler 'webhook' .* has the name of the ingress, whose alarms shop-STAGE-webhook"),
+    ],
+)
+def test_two_names_that_lead_to_one_are_refused(handlers, said) -> None:
+    with pytest.raises(DeclarationError, match=f"Service 'shop': .*{said}"):
+        Service("shop", handlers)
+
+
+@pytest.mark.parametrize("handlers", [(clashes.d, clashes.d_dlq_fifo), (clashes.ticks,), (clashes.webhooks,)])
+def test_names_that_only_look_alike_are_taken(handlers) -> None:
+    assert Service("shop", handlers).handlers == handlers
 
 
 def test_a_handler_in_brackets_without_a_comma_is_no_list_of_handlers() -> None:

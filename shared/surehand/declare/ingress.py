@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from surehand.declare import derived_names
 from surehand.declare.derived import ledger_retention
 from surehand.declare.handler import Handler
 from surehand.webhooks.source import PREFIX, Source
 
-#: The ingress's place in every name, as if it were a handler.
-INGRESS = "webhooks"
+#: The ingress's place in every name, as if it were a handler; `Service` keeps it free.
+INGRESS = derived_names.INGRESS
 #: Lambda's `Handler` setting of the ingress.
 INGRESS_HANDLER = "surehand.ingress.handle"
 #: MB. Much below it a cold start outlasts the shortest of the senders' deadlines.

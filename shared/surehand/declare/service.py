@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from surehand.declare.derived_names import check_derived_names
 from surehand.declare.handler import Handler
 from surehand.declare.options import check_name
 from surehand.declare.several import several
@@ -18,8 +19,8 @@ class Service:
     """One deployable set of handlers.
 
     Raises:
-        DeclarationError: Two handlers have one name, a handler is no attribute of its module (Lambda could not find
-            it), or a handler sends to one that is not in the service.
+        DeclarationError: Two handlers have or lead to one name, a handler is no attribute of its module (Lambda could
+            not find it), or a handler sends to one that is not in the service.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Service:
                 )
             seen[handler.name] = handler
             self._check_attribute(handler)
+        check_derived_names(name, self.handlers)
         for handler in self.handlers:
             for target in target_names(handler):
                 if target not in seen:
