@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -20,6 +22,7 @@ from surehand.states import State
 from surehand.testing import MemoryLedger
 from surehand.worker import Invocation
 from surehand.worker.attempts import Attempts
+from surehand.worker.conclusion import Conclusion, SoftDeadline
 from surehand.worker.handing_over import Superseded
 from surehand.worker.plan import Step
 from surehand.worker.receive import Message
@@ -170,3 +173,52 @@ def test_a_scan_ends_when_a_page_half_as_long_again_would_not_end_before_the_res
     with script(scan):
         made.take(step(0))
     assert made.endings[0].outcome is outcome
+
+
+def test_a_handler_is_interrupted_when_the_reserve_begins() -> None:
+    left = []
+    with script(lambda ticket, job: left.append(signal.getitimer(signal.ITIMER_REAL)[0])):
+        attempts(MemoryLedger(), left=10 * SECOND).take(step(0))
+    assert 6 < left[0] <= 8
+
+
+@pytest.mark.parametrize("marks", [0, 3])
+def test_a_tick_is_held_back_by_its_schedule_unless_it_is_poison(marks) -> None:
+    asked = []
+    held_back = Conclusion(outcome=Outcome.CANCELED, state=State.CANCELED, code="schedule.late", attempted=False)
+
+    def hold_back(claimed: Claimed, delivery: Delivery, *, now: datetime) -> Conclusion:
+        asked.append((claimed.message_id, delivery.message_id, now))
+        return held_back
+
+    ledger, claimed = MemoryLedger(), step(0, marks=marks)
+    ledger.write([Write(operation=claimed.answer.operation, previous=None)], now=NOW)
+    made: Any = attempts(ledger)
+    made._ticks = SimpleNamespace(hold_back=hold_back)
+    with script() as told:
+        made.take(claimed)
+    assert told.numbers == []
+    assert made.endings[0].code == ("crash.poison" if marks else "schedule.late")
+    assert asked == ([] if marks else [("m0", "m0", NOW)])
+
+
+@pytest.mark.parametrize(
+    ("behind", "outcome", "code"), [(False, Outcome.UNKNOWN, "effect.timeout"), (True, Outcome.SUCCEEDED, None)]
+)
+def test_an_alarm_beside_the_handler_s_own_code_is_no_fault_of_ours_and_takes_no_result(
+    monkeypatch, behind, outcome, code
+) -> None:
+    @contextmanager
+    def ringing(_: timedelta) -> Iterator[None]:
+        if not behind:
+            raise SoftDeadline
+        yield
+        raise SoftDeadline
+
+    monkeypatch.setattr("surehand.worker.attempts.interrupted_after", ringing)
+    ledger, claimed = MemoryLedger(), step(0)
+    ledger.write([Write(operation=claimed.answer.operation, previous=None)], now=NOW)
+    made = attempts(ledger)
+    with script() as told:
+        made.take(claimed)
+    assert (told.numbers, made.endings[0].outcome, made.endings[0].code) == (["o0"] * behind, outcome, code)
