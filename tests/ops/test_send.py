@@ -81,6 +81,36 @@ def test_two_payloads_for_one_operation_are_refused(consumer: Consumer, surehand
     file.write_text(row(1) + "\n" + row(1, weight=2) + "\n")
     said = surehand("send", "parcels", "-f", file, *GO)
     assert (said.status, depth(consumer)) == (5, 0)
+    assert said.lines[0] == {
+        "kind": "invalid",
+        "line": 2,
+        "code": "input.conflict",
+        "detail": "another payload for the operation that line 1 names",
+    }
+    assert "surehand: 1 row does not fit; correct the file, or leave such rows out with --skip-invalid" in said.err
+
+
+def test_of_two_payloads_for_one_operation_the_later_can_be_left_out(
+    consumer: Consumer, surehand: Surehand, file: Path
+) -> None:
+    file.write_text(row(1) + "\n" + row(1, weight=2) + "\n" + row(1) + "\n")
+    said = surehand("send", "parcels", "-f", file, "--skip-invalid", *GO)
+    assert (said.status, end(said), depth(consumer)) == (0, {"sent": 2, "refused": 0}, 2)
+    assert "The same as an earlier row: 1." in said.err
+
+
+def test_a_rate_that_is_none_is_refused_before_anything_is_looked_at(
+    consumer: Consumer, surehand: Surehand, file: Path
+) -> None:
+    said = surehand("send", "parcels", "-f", file, "--rate", "fast")
+    assert (said.status, said.out, said.err) == (2, "", "surehand: --rate 'fast': write 5/s, 300/m or 5\n")
+
+
+def test_rows_that_all_fit_bring_no_empty_table(consumer: Consumer, surehand: Surehand, file: Path) -> None:
+    file.write_text(row(1) + "\n")
+    said = surehand("send", "parcels", "-f", file)
+    assert (said.status, said.out) == (0, "")
+    assert "1 row for 'parcels', 0 that do not fit." in said.err
 
 
 def test_rows_of_operations_that_are_done_are_said_to_be_no_ops(

@@ -125,6 +125,23 @@ def test_a_service_whose_module_fails_is_told_in_one_line_with_the_place(
     assert said in done.err
 
 
+@pytest.mark.parametrize("stage", ["a b", "Prod", "", "p_1", "-"])
+def test_a_stage_that_can_be_in_no_name_is_refused(stage: str, surehand: Surehand) -> None:
+    said = surehand("inventory", "--stage", stage)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith(f"surehand: --stage: Stage name {stage!r}: use lower-case letters")
+
+
+def test_a_stage_that_makes_a_name_too_long_is_refused_in_one_line(project: Path, surehand: Surehand) -> None:
+    (project / "pyproject.toml").write_text('[tool.surehand]\nservice = "tests.ops.triggers:ALL"\n')
+    said = surehand("inventory", "--stage", "s" * 40)
+    assert (said.status, said.err) == (0, "")
+    (project / "pyproject.toml").write_text('[tool.surehand]\nservice = "tests.ops.triggers:LONG"\n')
+    said = surehand("inventory", "--stage", "s" * 40)
+    assert (said.status, len(said.err.splitlines())) == (2, 1)
+    assert "and Lambda allows 64" in said.err
+
+
 def test_a_folder_without_a_project_says_what_makes_it_one(
     surehand: Surehand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,34 @@ def test_a_tenant_has_its_own_path_secret_and_signed_address(surehand: Surehand,
     assert words(said.out)[0] == "https://hooks.example.com/hooks/shops/acme"
 
 
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        ("billing", ("--url", "notaurl"), "--url 'notaurl': write http://"),
+        ("billing", ("--url", "ftp://a/hooks/billing"), "write http://"),
+        ("billing", ("--url", "http://a", "--tenant", "acme"), "webhook 'billing': its path names no tenant"),
+        (
+            "shops",
+            ("--url", "http://a/hooks/shops", "--tenant", "a/../b"),
+            "webhook 'shops': its path names one of acme",
+        ),
+        ("shops", ("--url", "http://a/hooks/shops"), "say which with --tenant"),
+    ],
+)
+def test_an_address_or_a_tenant_that_no_request_can_have_is_refused(
+    source: str, options: tuple[str, ...], said: str, surehand: Surehand, doors: Path
+) -> None:
+    done = surehand("webhook", "sign", source, "--body", "body.json", "--secret-from", "secret", *options)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_a_tenant_stands_in_the_address_that_is_given(surehand: Surehand, doors: Path) -> None:
+    command = ("webhook", "sign", "shops", "--body", "body.json", "--secret-from", "secret", "--tenant", "acme")
+    for address in ("http://a/hooks/shops", "http://a/hooks/shops/acme"):
+        assert words(surehand(*command, "--url", address).out)[0] == "http://a/hooks/shops/acme"
+
+
 def test_without_an_address_it_asks_for_one(surehand: Surehand, doors: Path) -> None:
     said = surehand("webhook", "sign", "billing", "--body", "body.json", "--secret-from", "secret")
     assert (said.status, "--url" in said.err) == (2, True)

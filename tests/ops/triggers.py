@@ -15,3 +15,4 @@ def hooks(event: dict[str, Any]) -> None:
 
 
 ALL = Service("all", (ship, nightly, hooks))
+LONG = Service("a-service-of-many-words", (ship,))

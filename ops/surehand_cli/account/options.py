@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from surehand import DeclarationError
 from surehand.declare import STAGE
+from surehand.declare.options import check_name
 from surehand_cli.account.place import Place
 from surehand_cli.account.session import Account
 from surehand_cli.problem import Problem
@@ -57,8 +59,10 @@ def located(verb: Callable[..., None]) -> Callable[..., None]:
         account = Account(
             given["profile"], given["region"], given["endpoint_url"] or os.environ.get("AWS_ENDPOINT_URL")
         )
-        if not given["stage"]:
-            raise Problem("--stage is empty")
+        try:
+            check_name(given["stage"], "Stage")
+        except DeclarationError as error:
+            raise Problem(f"--stage: {error}") from None
         place = Place(find_project(Path.cwd()), given["stage"], account)
         verb(place, output, *arguments, **options)
 

@@ -109,13 +109,15 @@ def _lacks_credentials(error: Exception) -> bool:
 
 
 def as_problem(error: Exception) -> Problem | None:
-    """Return the Problem that an exception of the AWS SDK or of the ledger comes to, or None for any other."""
+    """Return the Problem that an exception of the AWS SDK, the ledger or a declaration comes to; None for any other."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from surehand.errors import LedgerUnavailable
+    from surehand.errors import DeclarationError, LedgerUnavailable
 
     if isinstance(error, BotoCoreError | ClientError):
         return Unreachable(explained(error))
+    if isinstance(error, DeclarationError):  # a name that only this stage makes too long
+        return Problem(str(error))
     if isinstance(error, LedgerUnavailable):
         if isinstance(error.__cause__, BotoCoreError | ClientError):
             cause = error.__cause__

@@ -64,6 +64,7 @@ def backfill(
     if dry_run and execute:
         raise Problem("--dry-run and --execute exclude each other")
     handler = _handler(place, schedule)
+    per_second = rate_of(rate)
     now = place.waiting.now()
     start, until = moment(begin, now=now) or now, moment(end, now=now) or now
     found = due(handler, place.ledger, start=start, end=until, now=now, remembered=place.retention, most=most)
@@ -77,7 +78,7 @@ def backfill(
         output.say("Changes made: none." + ("" if execute or not chosen else " Add --execute --reason '…' to send."))
         return
     _confirm(place, chosen, reason=reason, yes=yes)
-    _send(place, output, handler, chosen, journal=journal, reason=str(reason).strip(), rate=rate, at_once=at_once)
+    _send(place, output, handler, chosen, journal=journal, reason=str(reason).strip(), rate=per_second, at_once=at_once)
 
 
 def _handler(place: Place, name: str) -> Handler[Any]:
@@ -126,11 +127,10 @@ def _send(
     *,
     journal: Path,
     reason: str,
-    rate: str,
+    rate: float,
     at_once: int,
 ) -> None:
     url = place.account.client("sqs").get_queue_url(QueueName=queue_name(place.service.name, place.stage, handler))
-    per_second = rate_of(rate)
     after = read(journal) if journal.exists() else None
     with closing(Journal(journal, after=after)) as book:
         actor = place.account.actor
@@ -143,7 +143,7 @@ def _send(
             waiting=place.waiting,
             plan=journal.stem,
             note=f"backfill: {actor}: {reason}"[:200],
-            rate=per_second,
+            rate=rate,
             at_once=at_once,
         )
         with finishing(place.waiting), counting(output, "ticks", len(chosen)) as shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +28,7 @@ from surehand_cli.problem import Problem, Refusal
 from surehand_cli.send.rows import LISTED, Checked, Row, check, rows
 from surehand_cli.send.sending import Sent
 from surehand_cli.send.sending import send as send_rows
+from surehand_cli.terminal.counting import counted
 from surehand_cli.terminal.output import Output
 from surehand_cli.terminal.progress import counting
 
@@ -58,6 +60,7 @@ def send(
     Exit status: 0 all sent, 2 nothing to send, 4 SQS refused some, 5 refused, 130 interrupted.
     """
     target = _handler(place, handler)
+    per_second = rate_of(rate)
     folder = _folder(place, target, file, resume)
     path = folder / "rows.jsonl"
     checked = check(path, target)
@@ -79,7 +82,6 @@ def send(
         output.say("Changes made: none. Add --execute --reason '…' to send them.")
         raise typer.Exit(0 if checked.valid else 2)
     url = queue_url(place.account.client("sqs"), queue_name(place.service.name, place.stage, target))
-    per_second = rate_of(rate)
     with closing(Journal(folder / "journal.jsonl", after=before)) as journal:
         journal.write(
             "resume" if resume is not None else "begin",
@@ -91,7 +93,7 @@ def send(
         )
         with finishing(place.waiting), counting(output, "rows", checked.valid) as shown:
             why = send_rows(
-                (row for row in rows(path, target) if isinstance(row, Row)),
+                _fitting(path, target, checked),
                 handler=target.name,
                 fifo=target.options.fifo,
                 queues=SQSQueues(place.account.client("sqs"), lambda _: url),
@@ -148,9 +150,10 @@ def _forget(folder: Path, resume: str | None) -> None:
 def _show(place: Place, output: Output, handler: Handler[Any], checked: Checked, path: Path, *, sent: int) -> None:
     for one in checked.invalid:
         output.line({"kind": "invalid", "line": one.number, "code": one.code, "detail": one.detail})
-    output.table(("line", "code", "why"), [(one.number, one.code, one.detail) for one in checked.invalid[:20]])
+    if checked.invalid:
+        output.table(("line", "code", "why"), [(one.number, one.code, one.detail) for one in checked.invalid[:20]])
     more = "+" if len(checked.invalid) >= LISTED else ""
-    done = _done(place, path, handler)
+    done = _done(place, path, handler, checked)
     output.line(
         {
             "kind": "plan",
@@ -158,23 +161,32 @@ def _show(place: Place, output: Output, handler: Handler[Any], checked: Checked,
             "rows": checked.valid,
             "invalid": len(checked.invalid),
             "same_operation": checked.twice,
-            "conflicts": checked.conflicts,
+            "conflicts": len(checked.conflicts),
             "already_final": done,
             "sent_before": sent,
         }
     )
-    output.say(f"{checked.valid} rows for '{handler.name}', {len(checked.invalid)}{more} that do not fit.", "bold")
+    fit = counted(checked.valid, "row")
+    output.say(f"{fit} for '{handler.name}', {len(checked.invalid)}{more} that {_do(checked)} not fit.", "bold")
     if sent:
-        output.say(f"{sent} were sent before, by the journal.")
+        output.say(f"Sent before, by the journal: {sent}.")
     if done:
-        output.say(f"{done} name operations that are final already: they would only be acknowledged.")
+        output.say(f"Of an operation that is final already: {done}. Such a row would only be acknowledged.")
     if checked.twice:
-        output.say(f"{checked.twice} name an operation that an earlier row names too: it runs once.", "yellow")
+        output.say(f"The same as an earlier row: {checked.twice}. Such an operation runs once.", "yellow")
 
 
-def _done(place: Place, path: Path, handler: Handler[Any]) -> int:
+def _do(checked: Checked) -> str:
+    return "does" if len(checked.invalid) == 1 else "do"
+
+
+def _fitting(path: Path, handler: Handler[Any], checked: Checked) -> Iterator[Row]:
+    return (row for row in rows(path, handler) if isinstance(row, Row) and row.number not in checked.conflicts)
+
+
+def _done(place: Place, path: Path, handler: Handler[Any], checked: Checked) -> int:
     final = (State.SUCCEEDED, State.CANCELED, State.COMPENSATED)
-    ids = (row.identity.operation for row in rows(path, handler) if isinstance(row, Row))
+    ids = (row.identity.operation for row in _fitting(path, handler, checked))
     count = 0
     while part := list(itertools.islice(ids, _AT_ONCE)):
         count += sum(operation.state in final for operation in place.ledger.read(part).values())
@@ -182,23 +194,22 @@ def _done(place: Place, path: Path, handler: Handler[Any]) -> int:
 
 
 def _refuse(place: Place, checked: Checked, *, go: bool, skip_invalid: bool, reason: str | None, yes: bool) -> None:
-    if checked.conflicts:
-        raise Refusal(f"{checked.conflicts} rows give another payload for an operation that an earlier row names")
     if not go:
         return
     if checked.invalid and not skip_invalid:
-        raise Refusal(f"{len(checked.invalid)} rows do not fit; correct them, or leave them out with --skip-invalid")
+        bad = counted(len(checked.invalid), "row")
+        raise Refusal(f"{bad} {_do(checked)} not fit; correct the file, or leave such rows out with --skip-invalid")
     if not (reason and reason.strip()):
         raise Refusal("--execute needs --reason: it stays in the journal")
     if place.stage in GUARDED and not yes:
-        raise Refusal(f"'{place.stage}' is guarded: add --yes to send {checked.valid} rows")
+        raise Refusal(f"'{place.stage}' is guarded: add --yes to send {counted(checked.valid, 'row')}")
 
 
 def _ended(output: Output, folder: Path, checked: Checked, sent: Sent, why: str | None) -> int:
     output.line({"kind": "end", "sent": len(sent.lines), "refused": len(sent.refused), "run": folder.name})
     for line, code in sorted(sent.refused.items())[:20]:
         output.say(f"line {line}: SQS refused it ({code})", "red")
-    output.say(f"Sent {len(sent.lines)} of {checked.valid} rows. Journal: {folder / 'journal.jsonl'}")
+    output.say(f"Sent {len(sent.lines)} of {counted(checked.valid, 'row')}. Journal: {folder / 'journal.jsonl'}")
     if len(sent.lines) == checked.valid:
         return 0 if checked.valid else 2
     output.say(f"{why or 'Not all were sent'}. Go on with: surehand send HANDLER --resume {folder.name}")

@@ -36,12 +36,15 @@ class Invalid:
 
 @dataclass(slots=True)
 class Checked:
-    """What a whole file comes to. *digest* is that of its content; *twice* are lines whose operation came before."""
+    """What a whole file comes to. *digest* is that of its content; *twice* are lines whose operation came before.
+
+    *conflicts* are lines that give another payload for the operation of an earlier line; they are also *invalid*.
+    """
 
     valid: int = 0
     invalid: list[Invalid] = field(default_factory=list)
     twice: int = 0
-    conflicts: int = 0
+    conflicts: set[int] = field(default_factory=set)
     digest: str = ""
 
 
@@ -62,26 +65,32 @@ def rows(path: Path, handler: Handler[Any]) -> Iterator[Row | Invalid]:
 
 
 def check(path: Path, handler: Handler[Any]) -> Checked:
-    """Look at every line before one is sent. Holds 32 bytes for each operation in memory.
+    """Look at every line before one is sent. Holds 32 bytes and a number for each operation in memory.
 
     Raises:
         OSError: The file cannot be read.
     """
     checked = Checked(digest=_digest(path))
-    seen: dict[bytes, bytes] = {}
+    seen: dict[bytes, tuple[bytes, int]] = {}
     for row in rows(path, handler):
         if isinstance(row, Invalid):
-            if len(checked.invalid) < LISTED:
-                checked.invalid.append(row)
+            _refuse(checked, row)
+            continue
+        key, payload = _short(row.identity.operation), _short(row.message.body)
+        first, line = seen.setdefault(key, (payload, row.number))
+        if first != payload:
+            checked.conflicts.add(row.number)
+            detail = f"another payload for the operation that line {line} names"
+            _refuse(checked, Invalid(row.number, "input.conflict", detail))
             continue
         checked.valid += 1
-        key, payload = _short(row.identity.operation), _short(row.message.body)
-        if key in seen:
-            checked.twice += 1
-            checked.conflicts += seen[key] != payload
-        else:
-            seen[key] = payload
+        checked.twice += line != row.number
     return checked
+
+
+def _refuse(checked: Checked, invalid: Invalid) -> None:
+    if len(checked.invalid) < LISTED:
+        checked.invalid.append(invalid)
 
 
 def _row(number: int, line: bytes, handler: Handler[Any]) -> Row | Invalid:
