@@ -35,7 +35,7 @@ def emulator(executable: Path, *, port: int, log: Path) -> Iterator[str]:
         Problem: It is not installed, the port is taken, or it does not answer.
     """
     if not executable.is_file():
-        raise Problem(f"the emulator is not installed ({executable} is missing); `make run` installs it")
+        raise Problem(f"the emulator is not installed ({executable} is missing); docs/starting.md says how")
     port = port or _free_port()
     _refuse_taken(port)
     folder = Path(tempfile.mkdtemp(prefix="surehand-local-"))

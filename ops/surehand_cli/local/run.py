@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,9 +107,8 @@ def local_run(project: Project, *, port: int, display: Display) -> Iterator[Loca
     service = project.service()
     folder = _folder(project.root)
     toolchain = Toolchain(project.root, folder)
-    surround: Callable[[], AbstractContextManager[Surroundings]] = project.named("local")
     with ExitStack() as stack:
-        surroundings = stack.enter_context(surround())
+        surroundings = stack.enter_context(surroundings_of(project))
         synthesis = toolchain.synthesise(folder / "cdk.out", _context(surroundings))
         stack.enter_context(synthesis.process)
         with display.step("starting the emulator"):
@@ -131,6 +130,18 @@ def local_run(project: Project, *, port: int, display: Display) -> Iterator[Loca
         yield (run := LocalRun(deployed, surroundings, progress, Observer(deployed), started, folder))
     if run.report().good:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def surroundings_of(project: Project) -> AbstractContextManager[Surroundings]:
+    """Return what `[tool.surehand] local` names; without it, surroundings in which nothing is sent.
+
+    Raises:
+        Problem: It cannot be loaded.
+    """
+    if "local" not in project.settings:
+        return nullcontext(Surroundings())
+    surround: Callable[[], AbstractContextManager[Surroundings]] = project.named("local")
+    return surround()
 
 
 def _folder(root: Path) -> Path:

