@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ import pytest
 from pydantic import AfterValidator, BaseModel, field_validator
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from surehand import Backoff, DeclarationError, Job, Service, payload_hash, queue
+from surehand import Backoff, DeclarationError, Job, Service, payload_hash, queue, schedule, webhook
 from surehand.declare import max_receive_count, physical_name, queue_variable, visibility_timeout
 from tests.unit import clashes
 
@@ -198,6 +199,48 @@ def test_a_name_that_only_the_type_checker_knows_is_refused_with_advice() -> Non
 
     with pytest.raises(DeclarationError, match="TYPE_CHECKING"):
         queue("orders", key="order_id")(handle)
+
+
+def swapped(job: Job, order: Order) -> None: ...
+
+
+def counting(order: Order, job: int) -> None: ...
+
+
+def by_keyword(order: Order, *, job: Job) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (swapped, r"takes the Job first. The order is payload, job: def swapped\(order: …, job: Job\)"),
+        (counting, "'job' of counting is given the Job, and is annotated as int. Write job: Job"),
+        (by_keyword, r"'job' can be given by keyword only; remove the \* before it"),
+        (Order, "is no function"),
+        (partial(counting, job=1), "is no function"),
+    ],
+)
+@pytest.mark.parametrize("declaration", [queue("orders", key="order_id"), webhook("hooks", scheme="github")])
+def test_a_function_that_would_be_given_the_wrong_things_is_refused_with_its_cure(declaration, function, said) -> None:
+    with pytest.raises(DeclarationError, match=f"Handler '(orders|hooks)': .*{said}"):
+        declaration(function)
+
+
+@pytest.mark.parametrize("annotation", [Job, Job | None, Any, object])
+def test_these_annotations_take_a_job(annotation) -> None:
+    def handle(order: Order, job) -> None: ...
+
+    handle.__annotations__["job"] = annotation
+    assert queue("orders", key="order_id")(handle).takes_job
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [queue("more", key="order_id"), webhook("more", scheme="github"), schedule("more", timedelta(hours=1))],
+)
+def test_a_handler_is_not_declared_twice(declaration) -> None:
+    with pytest.raises(DeclarationError, match=r"Handler 'more': .* is already the handler 'orders'"):
+        declaration(declare())
 
 
 @pytest.mark.parametrize("function", [lambda: None, lambda a, b, c: None, lambda *args: None])

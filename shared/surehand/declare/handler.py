@@ -18,16 +18,14 @@ from surehand.declare.identity import (
 )
 from surehand.declare.naming import check_fields
 from surehand.declare.options import Options, check
-from surehand.declare.payload import PayloadType, payload_of
+from surehand.declare.payload import PayloadType
+from surehand.declare.signature import TAKEN, payload_of
 from surehand.errors import DeclarationError
 from surehand.job import Job
 
 P = TypeVar("P")
 
 Trigger = Literal["queue", "schedule", "webhook"]
-
-#: Set on a function that a declaration has taken, since one function cannot be two handlers.
-_TAKEN = "__surehand_handler__"
 
 
 class Handler(Generic[P]):
@@ -47,11 +45,6 @@ class Handler(Generic[P]):
         payload: PayloadType[P] | None = None,
     ) -> None:
         check(name, options)
-        if (taken := getattr(function, _TAKEN, None)) is not None:
-            raise DeclarationError(
-                f"Handler '{name}': {function.__qualname__} is already the handler '{taken}'. One function is one "
-                "handler; put the shared part into a function that both call."
-            )
         self.name = name
         self.trigger: Trigger = trigger
         self.options = options
@@ -66,7 +59,8 @@ class Handler(Generic[P]):
         self.__wrapped__ = function
         for what in ("key", "tenant", "group"):
             check_fields(name, what, getattr(options, what), self.payload.annotation)
-        setattr(function, _TAKEN, name)
+        for taken in (self, function):
+            setattr(taken, TAKEN, name)
         from surehand import entrypoint  # the one lazy import that the contracts allow: importing costs no AWS
 
         entrypoint.declared(self)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
@@ -19,7 +18,8 @@ P = TypeVar("P")
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 _PLAIN = (dict, list, str)
-_ALLOWED = "a pydantic model, a dataclass, a TypedDict, a union of these, dict, list or str"
+#: What a payload may be annotated as.
+ALLOWED = "a pydantic model, a dataclass, a TypedDict, a union of these, dict, list or str"
 
 
 class NotValid(Exception):
@@ -39,7 +39,7 @@ class PayloadType(Generic[P]):
         for member in self.members:
             if not _allowed(member):
                 raise DeclarationError(
-                    f"Handler '{of}': a payload cannot be annotated as {named(member)}. Use {_ALLOWED}."
+                    f"Handler '{of}': a payload cannot be annotated as {named(member)}. Use {ALLOWED}."
                 )
         try:
             self._adapter: TypeAdapter[P] = TypeAdapter(annotation)
@@ -103,38 +103,6 @@ class PayloadType(Generic[P]):
         """Return a location in which only declared names are spelt out, since other strings come from the payload."""
         parts = [str(part) if isinstance(part, int) or part in self._names else "?" for part in location]
         return ".".join(parts) or "(the whole body)"
-
-
-def payload_of(function: Callable[..., object], *, of: str) -> tuple[Any, bool]:
-    """Return the annotation of a handler function's payload, and whether the function also takes a `Job`.
-
-    Raises:
-        DeclarationError: It is a generator, takes no argument or more than two, is not annotated, or names a type that
-            exists only for the type checker.
-    """
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise DeclarationError(
-            f"Handler '{of}': {function.__qualname__} has a yield, so calling it runs nothing of it. Return instead."
-        )
-    parameters = list(inspect.signature(function).parameters.values())
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(positional) != len(parameters) or not 1 <= len(positional) <= 2:
-        raise DeclarationError(
-            f"Handler '{of}': {function.__qualname__} must take the payload and, if it wants one, the Job: "
-            f"def {function.__name__}(payload: …, job: Job). It takes {len(parameters)} parameters."
-        )
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except NameError as error:
-        raise DeclarationError(
-            f"Handler '{of}': the annotation {error.name!r} of {function.__qualname__} exists only under "
-            "TYPE_CHECKING or not at all. Import the payload type at run time: it validates every message."
-        ) from error
-    if positional[0].name not in hints:
-        raise DeclarationError(
-            f"Handler '{of}': annotate the parameter '{positional[0].name}' of {function.__qualname__} with {_ALLOWED}."
-        )
-    return hints[positional[0].name], len(positional) == 2
 
 
 def members_of(annotation: Any) -> Iterator[Any]:

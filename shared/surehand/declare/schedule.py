@@ -10,8 +10,8 @@ from surehand.backoff import Backoff
 from surehand.declare.cron import Cron
 from surehand.declare.handler import Handler
 from surehand.declare.options import OnUnknown, Options, check_name, refuse_unknown
-from surehand.declare.payload import payload_of
 from surehand.declare.several import several
+from surehand.declare.signature import payload_of
 from surehand.declare.tick import Tick, TickType, tick_key
 from surehand.declare.timing import Overlap, timing
 from surehand.errors import DeclarationError

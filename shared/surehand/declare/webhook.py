@@ -12,10 +12,11 @@ from surehand.backoff import Backoff
 from surehand.declare.handler import Handler
 from surehand.declare.identity import Fields
 from surehand.declare.options import OnUnknown, Options, check_name, refuse_unknown
-from surehand.declare.payload import PayloadType, payload_of
+from surehand.declare.payload import PayloadType
 from surehand.declare.queue import Declare
 from surehand.declare.receiving import SECRET, Receiving
 from surehand.declare.several import several, texts
+from surehand.declare.signature import payload_of
 from surehand.errors import DeclarationError
 from surehand.webhooks.request import LARGEST_BODY
 from surehand.webhooks.scheme import Scheme
