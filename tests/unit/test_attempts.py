@@ -222,3 +222,78 @@ def test_an_alarm_beside_the_handler_s_own_code_is_no_fault_of_ours_and_takes_no
     with script() as told:
         made.take(claimed)
     assert (told.numbers, made.endings[0].outcome, made.endings[0].code) == (["o0"] * behind, outcome, code)
+
+
+def asking(ticket: Ticket, job: Job) -> bool | None:
+    return None
+
+
+@pytest.mark.parametrize("policy", ["retry", "hold", asking])
+@pytest.mark.parametrize(
+    ("known", "redrive", "asks"),
+    [
+        ({}, False, set()),
+        ({"marks": 1}, False, set()),
+        ({"marks": 2}, False, {"hold", asking}),
+        ({"marks": 2}, True, {"hold", asking}),
+        ({"marks": 3}, False, set()),
+        ({"code": "effect.timeout"}, False, {asking}),
+        ({"code": "effect.timeout"}, True, set()),
+        ({"code": "effect.timeout", "marks": 3}, False, set()),
+        ({"code": "provider.timeout"}, False, set()),
+    ],
+)
+def test_whether_the_effect_of_an_earlier_run_is_asked_about_before_a_run(policy, known, redrive, asks) -> None:
+    made: Any = attempts(MemoryLedger())
+    made.handler = SimpleNamespace(options=SimpleNamespace(on_unknown=policy))
+    operation = replace(step(0).answer.operation, **known)
+    assert made._asks_first(Claimed(operation=operation, message_id="m0", redrive=redrive)) is (policy in asks)
+
+
+def test_an_answer_about_an_earlier_run_is_waited_for_until_the_reserve_begins(monkeypatch) -> None:
+    waits = []
+
+    @contextmanager
+    def noted(left: timedelta) -> Iterator[None]:
+        waits.append(left)
+        yield
+
+    monkeypatch.setattr("surehand.worker.attempts.interrupted_after", noted)
+    made: Any = attempts(MemoryLedger(), left=10 * SECOND)
+    made.handler = SimpleNamespace(
+        options=SimpleNamespace(on_unknown=lambda ticket, job: (ticket.number, job) == ("o0", "job"))
+    )
+    assert made._ask_in_time(step(0).message, "job")() is True
+    assert waits == [8 * SECOND]
+
+
+@pytest.mark.parametrize(("passes", "calls"), [(7 * SECOND, 3), (8 * SECOND, 1)])
+def test_a_mark_that_the_ledger_did_not_take_is_written_again_only_before_the_reserve(passes, calls) -> None:
+    clock = SimpleNamespace(now=lambda: NOW)
+
+    class Slow(Away):
+        def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+            clock.now = lambda: NOW + passes
+            return super().write(writes, now=now)
+
+    ledger = Slow()
+    with script() as told:
+        attempts(ledger, left=10 * SECOND, clock=clock).take(step(0, marks=1))
+    assert (ledger.calls, told.numbers) == (calls, [])
+
+
+@pytest.mark.parametrize(
+    ("known", "ended"),
+    [
+        ({"cancel_requested": True}, (Outcome.CANCELED, None)),
+        ({"fence": 2, "owner": "two"}, (Outcome.FENCE_LOST, "unconfirmed")),
+    ],
+)
+def test_without_its_mark_a_step_does_not_run_but_is_canceled_or_put_back(known, ended) -> None:
+    ledger, claimed = MemoryLedger(), step(0, marks=1)
+    ledger.write([Write(operation=replace(claimed.answer.operation, **known), previous=None)], now=NOW)
+    made = attempts(ledger)
+    with script() as told:
+        made.take(claimed)
+    assert told.numbers == []
+    assert (made.endings[0].outcome, made.endings[0].detail) == ended
