@@ -26,14 +26,19 @@ def charge(order: Order, job: Job) -> None:
 @queue("forgetful", key="number")
 def forgetful(order: Order) -> None:
     CHARGES[str(len(CHARGES))] += 1
+
+@queue("broken", key="number")
+def broken(order: Order) -> None:
+    raise ValueError(order.number)
 """
 TESTS = """
-from shop import CHARGES, Order, charge, forgetful
+from shop import CHARGES, Order, broken, charge, forgetful
 from surehand.testing import reliability_suite
 
 ORDER = Order(number="7", amount=500)
 test_charge = reliability_suite(charge, ORDER, effects=CHARGES, reset=CHARGES.clear)
 test_forgetful = reliability_suite(forgetful, ORDER, effects=CHARGES, reset=CHARGES.clear)
+test_broken = reliability_suite(broken, ORDER)
 """
 
 
@@ -50,6 +55,10 @@ def test_a_run_ends_with_what_each_handler_keeps_and_breaks(tmp_path: Path, work
     assert "keeps   a process killed at any call loses nothing" in orders
     assert "not checked  another tenant's work is its own: no tenant is declared" in orders
     assert "BREAKS  a failure after the effect is tried again under the same key" in forgetful
+    (line,) = {line for line in summary.splitlines() if "the sample succeeds" in line}
+    assert line.startswith("  BREAKS  the sample succeeds with nothing in the way")
+    assert "; raised ValueError at shop.py:22 broken" in done.stdout
+    assert "seen: permanently_failed instead of succeeded" in done.stdout
 
 
 def test_the_plugin_costs_a_run_without_such_tests_no_import_of_the_framework(tmp_path: Path):

@@ -8,7 +8,7 @@ import pytest
 
 from surehand import Handler
 from surehand.declare import NotValid
-from surehand.testing.reliability import PromiseBroken, reliability_suite
+from surehand.testing.reliability import PromiseBroken, failures, reliability_suite
 from surehand.testing.reliability.promises import PROMISES
 from surehand.testing.reliability.trial import Trial
 from surehand.testing.reliability.variants import variants
@@ -92,8 +92,22 @@ def test_a_sample_that_does_not_succeed_undisturbed_is_an_error(monkeypatch):
 
     trial = Trial(bank.sound, variants(bank.sound, PAYMENT))
     monkeypatch.setattr(bank.sound, "function", failing)
-    with pytest.raises(PromiseBroken, match="instead of succeeded"):
+    with pytest.raises(PromiseBroken, match="instead of succeeded") as broken:
         PROMISES[0].check(trial)
+    place = f"tests/scenarios/test_reliability_suite.py:{failing.__code__.co_firstlineno + 1} {failing.__qualname__}"
+    assert f"its sample does not succeed with nothing in the way; raised KeyError at {place}" in str(broken.value)
+
+
+def test_what_a_handler_raises_where_it_should_not_is_told_with_its_place(monkeypatch):
+    def failing_when_tried_again(payment, job):
+        if job.attempt > 1:
+            raise KeyError("secret")
+
+    trial = Trial(bank.sound, variants(bank.sound, PAYMENT))
+    monkeypatch.setattr(bank.sound, "function", failing_when_tried_again)
+    with pytest.raises(PromiseBroken, match=r"raised: KeyError at tests/.*failing_when_tried_again") as broken:
+        failures.passing_before(trial)
+    assert "secret" not in str(broken.value)
 
 
 def test_a_sample_that_does_not_fit_is_refused_when_the_suite_is_made():

@@ -11,6 +11,13 @@ from typing import Any
 from surehand.declare import Handler
 from surehand.sending import outgoing
 
+_MADE_UP = "handle-"
+
+
+def is_made_up(receipt_handle: str) -> bool:
+    """Tell whether a receipt handle is of a record that was made here, so that no queue knows it."""
+    return receipt_handle.startswith(_MADE_UP)
+
 
 def record(
     handler: Handler[Any],
@@ -45,7 +52,7 @@ def record(
     suffix = ".fifo" if handler.options.fifo else ""
     return {
         "messageId": message_id,
-        "receiptHandle": f"handle-{message_id}-{receive_count}",
+        "receiptHandle": f"{_MADE_UP}{message_id}-{receive_count}",
         "body": body,
         "attributes": system,
         "messageAttributes": {
@@ -63,5 +70,5 @@ def again(one: Mapping[str, Any]) -> dict[str, Any]:
     """Return the same message as SQS delivers it the next time: one receive more, and a new receipt handle."""
     system = dict(one["attributes"])
     system["ApproximateReceiveCount"] = str(int(system["ApproximateReceiveCount"]) + 1)
-    handle = f"handle-{one['messageId']}-{system['ApproximateReceiveCount']}"
+    handle = f"{_MADE_UP}{one['messageId']}-{system['ApproximateReceiveCount']}"
     return {**one, "attributes": system, "receiptHandle": handle}

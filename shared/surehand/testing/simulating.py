@@ -16,6 +16,7 @@ from unittest.mock import patch
 from surehand import entrypoint
 from surehand.declare import Handler, Service
 from surehand.testing.account import Account
+from surehand.testing.sends import held_to_sends_to
 from surehand.testing.simulator import Faults, Simulation
 from surehand.testing.simulator.timeline import START
 from surehand.worker.conclusion import SoftDeadline
@@ -34,7 +35,8 @@ def simulate(
 
     Queues, visibility, receive counts and timeouts are the derived ones. Handlers run in threads of their own, one at
     a time; the soft deadline counts simulated time. With *group_commit* outcomes are settled by a real thread, whose
-    groups are not repeatable; handlers must then not sleep in simulated time. *start* is the first moment.
+    groups are not repeatable; handlers must then not sleep in simulated time. *start* is the first moment. A handler
+    may send to what its `sends_to` declares, as deployed.
     """
     handlers = (
         service.handlers if isinstance(service, Service) else (service,) if isinstance(service, Handler) else service
@@ -44,6 +46,7 @@ def simulate(
         account = Account(tuple(handlers), simulation, group_commit=group_commit)
         stack.callback(account.loop.close)
         stack.enter_context(entrypoint.bound(account.ports))
+        stack.enter_context(held_to_sends_to(tuple(handlers)))
         stack.enter_context(patch("surehand.worker.attempts.interrupted_after", _guard(simulation)))
         for handler in handlers:
             stack.enter_context(patch.object(handler, "function", account.witness.around(handler)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 from unittest.mock import patch
 
 from surehand import entrypoint
@@ -22,6 +22,8 @@ from surehand.testing.gate import Gate, MemoryCloud, sources_of, store_secrets
 from surehand.testing.gate_on_moto import create_edge, gate_on_moto
 from surehand.testing.memory import MemoryLedger
 from surehand.testing.queues import RecordingQueues
+from surehand.testing.queues_on_moto import made_up_handles_accepted
+from surehand.testing.sends import held_to_sends_to
 from surehand.worker import Ports
 from surehand.worker.endings import Ending
 from surehand.worker.loop import EventLoop
@@ -97,12 +99,22 @@ def world(
 
     `charge_order(event, context)` then works unchanged. "memory" needs nothing and takes microseconds; "moto" enters
     `mock_aws`, so that the handlers' own boto3 calls work too, and writes the ledger one item at a time, since moto
-    does not emulate PartiQL writes. *seed* makes the jitter of a world in memory repeatable.
+    does not emulate PartiQL writes. A handler may send to what its `sends_to` declares, as deployed. *seed* makes the
+    jitter of a world in memory repeatable.
 
     Raises:
         ModuleNotFoundError: "moto" without moto; install `surehand[testing]`.
     """
-    return _in_memory(service, seed) if on == "memory" else _on_moto(service)
+    return _declared(service, _in_memory(service, seed) if on == "memory" else _on_moto(service))
+
+
+_W = TypeVar("_W", bound=World)
+
+
+@contextmanager
+def _declared(service: Service, made: AbstractContextManager[_W]) -> Iterator[_W]:
+    with held_to_sends_to(service.handlers), made as one:
+        yield one
 
 
 @contextmanager
@@ -144,7 +156,7 @@ def _on_moto(service: Service) -> Iterator[World]:
     from moto import mock_aws
 
     credentials = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": _REGION}
-    with patch.dict(os.environ, credentials), mock_aws():
+    with patch.dict(os.environ, credentials), mock_aws(), made_up_handles_accepted():
         os.environ.pop("AWS_ENDPOINT_URL", None)
         os.environ |= _create(service)
         entrypoint.forget()

@@ -15,9 +15,9 @@ from unittest.mock import patch
 
 from surehand.declare import Handler
 from surehand.declare.tick import Tick
-from surehand.ledger import Operation
 from surehand.states import State
 from surehand.testing.account import Account
+from surehand.testing.reliability.seen import fates_in, raised_in
 from surehand.testing.reliability.strikes import Strike
 from surehand.testing.reliability.variants import Variants
 from surehand.testing.simulating import simulate
@@ -32,9 +32,16 @@ class PromiseBroken(AssertionError):
     """A promise did not hold for the user's handler. The text says which, on what schedule, and what was seen."""
 
 
+class SampleFails(PromiseBroken):
+    """A payload does not succeed with nothing in the way, so nothing can be said of what disturbs it."""
+
+
 @dataclass(slots=True)
 class Trial:
-    """What every schedule of one handler shares. *steps* tell the schedule that is being run."""
+    """What every schedule of one handler shares. *steps* tell the schedule that is being run.
+
+    *spoilt*: the sample itself does not succeed.
+    """
 
     handler: Handler[Any]
     variants: Variants
@@ -42,6 +49,7 @@ class Trial:
     reset: Callable[[], object] | None = None
     steps: list[str] = field(default_factory=list)
     folder: str = ""
+    spoilt: bool = False
 
     def __post_init__(self) -> None:
         code = getattr(inspect.unwrap(self.handler.function), "__code__", None)
@@ -89,12 +97,12 @@ class Trial:
         Raises:
             PromiseBroken: Always.
         """
-        schedule = "\n".join(f"  {number}. {step}" for number, step in enumerate(self.steps, 1))
-        fates = "\n".join(f"  {item.id}: {item.state}{_code(item)}" for item in account.ledger.items.values())
-        raise PromiseBroken(
-            f"handler '{self.handler.name}' breaks the promise: {promise}\n"
-            f"seen: {seen}\nschedule:\n{schedule}\nthe ledger at the end:\n{fates}"
-        )
+        broken = f"handler '{self.handler.name}' breaks the promise: {promise}\nseen: {seen}"
+        raised = "".join(f"\nraised: {one}" for one in raised_in(account))
+        raise PromiseBroken(f"{broken}\n{self._course()}{raised}\n{fates_in(account)}")
+
+    def _course(self) -> str:
+        return "\n".join(["schedule:", *(f"  {number}. {step}" for number, step in enumerate(self.steps, 1))])
 
     # ---- what most schedules check ----------------------------------------------------------------------------------
 
@@ -168,17 +176,30 @@ class Trial:
         """Return the effects of one run of each payload with nothing in its way.
 
         Raises:
-            PromiseBroken: One does not succeed; or *effects* has counted nothing.
+            SampleFails: One does not succeed.
+            PromiseBroken: *effects* has counted nothing.
         """
         with self.account() as account:
             self.step("deliver, with nothing in the way")
             account.deliver(self.handler, *payloads)
             for payload in payloads:
-                self.check_state(account, payload, State.SUCCEEDED)
+                self._check_succeeds(account, payload)
         found = self.seen()
         if self.effects is not None and not found:
             self.fail("effects are counted", "the handler succeeded, and effects() counted nothing", account)
         return found
+
+    def _check_succeeds(self, account: Account, payload: Any) -> None:
+        item = account.operation(self.handler, payload)
+        if item is not None and item.state is State.SUCCEEDED:
+            return
+        self.spoilt = self.spoilt or payload is self.sample
+        which = "its sample" if payload is self.sample else "a payload made of its sample"
+        why = "".join(f"; raised {one}" for one in raised_in(account))
+        raise SampleFails(
+            f"handler '{self.handler.name}': {which} does not succeed with nothing in the way{why}\n"
+            f"seen: {item and item.state} instead of succeeded\n{self._course()}\n{fates_in(account)}"
+        )
 
     def on_line(self, strike: Strike) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Return a wrapper that counts, and strikes, at the lines of the handler."""
@@ -216,7 +237,3 @@ def replay(account: Account, handler: Handler[Any], chosen: Callable[[Message], 
             moved += 1
     account.drain()
     return moved
-
-
-def _code(item: Operation) -> str:
-    return f" ({item.code})" if item.code else ""
