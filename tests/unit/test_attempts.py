@@ -25,7 +25,7 @@ from surehand.worker.attempts import Attempts
 from surehand.worker.conclusion import Conclusion, SoftDeadline
 from surehand.worker.handing_over import Superseded
 from surehand.worker.plan import Step
-from surehand.worker.receive import Message
+from surehand.worker.receive import Message, Refused
 from surehand.worker.settlers import InlineSettler
 from tests.scenarios.kiosk import Ticket, plain, script
 
@@ -64,7 +64,9 @@ def step(index: int, *, marks: int = 0) -> Any:
         id=name, handler="plain", tenant=None, state=State.LEASED, fence=1, owner="one", lease_until=NOW + MINUTE / 2,
         claimed_at=NOW, started_at=NOW, expires_at=NOW + HOUR, marks=marks,
     )  # fmt: skip
-    message = Message(index=index, delivery=delivery, payload=Ticket(number=name), identity=identity)
+    message = Message(
+        index=index, delivery=delivery, payload=Ticket(number=name), identity=identity, attributes={"source": "till"}
+    )
     return Step(message=message, answer=Claimed(operation=operation, message_id=f"m{index}"))
 
 
@@ -144,6 +146,7 @@ def test_a_job_knows_its_attempt_whether_it_is_the_last_and_whether_an_earlier_o
     [job] = ran.jobs
     assert (job.attempt, job.last_attempt, job.interrupted) == told
     assert (job.operation, job.tenant, job.deadline, job.sent_at) == ("o0", None, NOW + MINUTE, NOW)
+    assert job.attributes == {"source": "till"}
 
 
 def superseded(ticket: Ticket, job: Job) -> None:
@@ -297,3 +300,21 @@ def test_without_its_mark_a_step_does_not_run_but_is_canceled_or_put_back(known,
         made.take(claimed)
     assert told.numbers == []
     assert (made.endings[0].outcome, made.endings[0].detail) == ended
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"), [("input.conflict", Outcome.KEY_CONFLICT), ("input.schema", Outcome.REJECTED)]
+)
+def test_a_refused_message_is_a_permanent_failure_and_no_attempt(code, outcome) -> None:
+    ledger, claimed = MemoryLedger(), step(0)
+    ledger.write([Write(operation=claimed.answer.operation, previous=None)], now=NOW)
+    made = attempts(ledger)
+    refused = Refused(index=0, delivery=claimed.message.delivery, phase="validate", code=code, detail="number")
+    made.take(replace(claimed, message=refused))
+    [kept] = ledger.read(["o0"]).values()
+    assert (made.endings[0].outcome, kept.state, kept.code, kept.attempts) == (
+        outcome,
+        State.PERMANENTLY_FAILED,
+        code,
+        0,
+    )
