@@ -21,7 +21,8 @@ CAUSES: Mapping[str, Entry] = {
     "code-regression": Entry(
         means="Attempts of {handler} fail for all tenants alike, or the function does not start: a deployment or a contract "
         "broke it.",
-        see="Compare the time of the first failure with the last deployment (`version` in the log lines). A broken contract "
+        see="Compare the time of the first failure with the last deployment (`version` in the log lines); "
+        "`error_type` and `raised_at` there say what was raised and where. A broken contract "
         "shows as failure codes `input.schema` or `data.*` over many tenants; a crash at start as Errors without log lines of ours.",
         command=LOGS % "code",
         then="Roll back first, understand later: deploy the previous version. Then redrive what died meanwhile: "
