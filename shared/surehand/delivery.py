@@ -88,12 +88,7 @@ def parse_event(event: Any) -> list[Delivery | Unreadable]:
         UnreadableEvent: It is no SQS event, or a record has no message id. Such a record cannot be reported, and
             leaving it out of the answer would delete it, so nothing of the batch may run.
     """
-    records = event.get("Records") if isinstance(event, Mapping) else None
-    if not isinstance(records, Sequence) or isinstance(records, str | bytes):
-        raise UnreadableEvent(
-            "This is not an SQS event: it has no list 'Records'. A surehand handler is invoked by its own queue; "
-            "to run the function directly, call handler.run(payload)."
-        )
+    records = records_of(event)
     for index, record in enumerate(records):
         message_id = record.get("messageId") if isinstance(record, Mapping) else None
         if not isinstance(message_id, str) or not message_id:
@@ -108,6 +103,21 @@ def parse_event(event: Any) -> list[Delivery | Unreadable]:
                 "to this function."
             )
     return [_parse(record) for record in records]
+
+
+def records_of(event: Any) -> Sequence[Any]:
+    """Return the records of an SQS event, as they are.
+
+    Raises:
+        UnreadableEvent: It is no SQS event.
+    """
+    records = event.get("Records") if isinstance(event, Mapping) else None
+    if not isinstance(records, Sequence) or isinstance(records, str | bytes):
+        raise UnreadableEvent(
+            "This is not an SQS event: it has no list 'Records'. A surehand handler is invoked by its own queue; "
+            "to run the function directly, call handler.run(payload)."
+        )
+    return records
 
 
 def _parse(record: Mapping[str, Any]) -> Delivery | Unreadable:

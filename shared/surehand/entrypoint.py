@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from surehand import variables
 from surehand.declare import derived
+from surehand.delivery import records_of
 from surehand.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -89,7 +90,11 @@ def handle(handler: Handler[Any], event: Any, context: Any) -> dict[str, Any]:
     """Process one SQS event: what `Handler.__call__` does."""
     from surehand.worker import Invocation, work
 
-    ports = ports_of(handler)
+    try:
+        ports = ports_of(handler)
+    except ConfigurationError:
+        records_of(event)  # whoever calls a handler as a function is told that, and not which variable is missing
+        raise
     request = str(getattr(context, "aws_request_id", None) or uuid.uuid4())
     invocation = Invocation(
         owner=f"{request}/{uuid.uuid4().hex[:8]}",

@@ -12,11 +12,12 @@ from zoneinfo import ZoneInfo
 import boto3
 import pytest
 
-from surehand import Reject, Retry, Tick
+from surehand import Reject, Retry, Tick, cron, schedule
 from surehand.declare import queue_name
 from surehand.states import State
 from surehand.testing import World, world
 from surehand_cli.account.waiting import SystemWaiting
+from surehand_cli.backfill.ticks import next_tick, none_left
 from tests.ops.bells import BELLS, TOWER, hourly
 from tests.ops.conftest import Surehand
 
@@ -335,3 +336,13 @@ def test_the_ticks_of_one_schedule_are_listed_back_in_time(tower: World, surehan
     said = surehand("ticks", "hourly", "--last", "5", "--json")
     assert [one["tick"] for one in said.lines[0]["last"]] == [text(moment) for moment in reversed(hours(5))]
     assert surehand("ticks", "visitors").status == 2
+
+
+def test_a_schedule_whose_last_tick_has_come_is_not_said_to_be_known_to_aws() -> None:
+    over = schedule("over", cron("0 2 1 1 ? 2026"))(ring_once)
+    assert next_tick(over, datetime(2026, 2, 1, tzinfo=UTC)) is None
+    assert none_left(over) == "none any more"
+
+
+def ring_once(tick: Tick) -> None:
+    """Does nothing."""

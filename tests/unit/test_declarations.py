@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -14,7 +15,8 @@ from pydantic import AfterValidator, BaseModel, field_validator
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
 from surehand import Backoff, DeclarationError, Job, Service, payload_hash, queue, schedule, webhook
-from surehand.declare import max_receive_count, physical_name, queue_variable, visibility_timeout
+from surehand.declare import NoKey, max_receive_count, physical_name, queue_variable, visibility_timeout
+from surehand.errors import ConfigurationError, UnreadableEvent
 from tests.unit import clashes
 
 
@@ -352,3 +354,28 @@ def test_a_payload_hash_ignores_what_it_is_told_to() -> None:
     derive = payload_hash(exclude="amount")
     assert derive(Order(order_id="1", amount=1)) == derive(Order(order_id="1", amount=2))
     assert derive(Order(order_id="1")) != derive(Order(order_id="2"))
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "what the key function returned is None"),
+        ("", "what the key function returned is empty"),
+        (object(), "what the key function returned is of type object; text, int"),
+        (("a", 1.5), "part 2 of what the key function returned is of type float"),
+        ([], "the key function returned no parts"),
+    ],
+)
+def test_a_key_function_that_names_nothing_is_told_what_it_returned(returned, said) -> None:
+    handler = declare(key=lambda order: returned)
+    with pytest.raises(NoKey, match=said):
+        handler.identify(Order(order_id="1"), "{}")
+
+
+def test_a_handler_that_is_called_as_a_function_is_told_how_to_run_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("SUREHAND_")]:
+        monkeypatch.delenv(name)
+    with pytest.raises(UnreadableEvent, match=r"call handler.run\(payload\)"):
+        declare()({"order_id": "1"}, None)
+    with pytest.raises(ConfigurationError, match="is not set"):
+        declare()({"Records": []}, None)

@@ -56,6 +56,11 @@ def next_tick(handler: Handler[Any], now: datetime) -> datetime | None:
     return when.following(now) if when.anchored else None
 
 
+def none_left(handler: Handler[Any]) -> str:
+    """Return what is told in place of a next tick where there is none."""
+    return "none any more" if timing_of(handler).when.anchored else "known to AWS"
+
+
 def next_text(handler: Handler[Any], now: datetime) -> str | None:
     """Return the next tick's moment as Scheduler writes it, or None if only AWS knows it."""
     moment = next_tick(handler, now)
@@ -106,7 +111,9 @@ def ticks(
             }
         )
         rows += [_row(handler.name, one) for one in reversed(firings)]
-        rows.append((handler.name, following and following.astimezone(UTC), "next" if following else "known to AWS"))
+        rows.append(
+            (handler.name, following and following.astimezone(UTC), "next" if following else none_left(handler))
+        )
         expected = now - timing_of(handler).flexible - _DELIVERY
         troubled = troubled or any(one.standing in _TROUBLE and one.at < expected for one in firings)
     output.table(("schedule", "tick", "standing", "late by", "ended", "code"), rows)

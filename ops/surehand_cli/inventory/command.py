@@ -12,7 +12,7 @@ import typer
 from surehand import Handler
 from surehand_cli.account.options import located
 from surehand_cli.account.place import Place
-from surehand_cli.backfill.ticks import next_tick
+from surehand_cli.backfill.ticks import next_tick, none_left
 from surehand_cli.inventory.contract import inventory as made
 from surehand_cli.inventory.live import with_ticks
 from surehand_cli.terminal.moments import length
@@ -91,7 +91,7 @@ def _row(handler: dict[str, Any]) -> tuple[object, ...]:
 
 def _ticks(handler: Handler[Any], trigger: dict[str, Any], *, now: datetime, live: bool) -> tuple[object, ...]:
     following = next_tick(handler, now)
-    known = (handler.name, trigger["expression"], trigger["timezone"], following or "known to AWS")
+    known = (handler.name, trigger["expression"], trigger["timezone"], following or none_left(handler))
     if not live:
         return known
     last = trigger["ticks"]["last"] or {}

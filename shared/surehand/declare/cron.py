@@ -25,6 +25,9 @@ from surehand.declare.cron_fields import (
 from surehand.errors import DeclarationError
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
+#: No schedule of this framework is older. The present would not do: a function must still be importable when its last
+#: tick has come, since messages of it may be on their way.
+_BORN = datetime(2026, 1, 1, tzinfo=UTC)
 #: Clocks are put back by at most this much, so a wall time this far ahead may be an earlier moment.
 _PUT_BACK = timedelta(hours=3)
 
@@ -129,6 +132,8 @@ def cron(expression: str, *, timezone: str = "UTC") -> Cron:
     made = Cron(" ".join(texts), timezone, _zone(expression, timezone), minutes, hours, days, months, years)
     if made.following(_EPOCH - timedelta(days=1)) is None:
         raise DeclarationError(f"cron('{expression}'): no such day exists, so it never fires.")
+    if made.following(_BORN) is None:
+        raise DeclarationError(f"cron('{expression}'): its last moment was before {_BORN.year}, so it never fires.")
     return made
 
 

@@ -85,7 +85,7 @@ def parts_of(payload: object, fields: Fields, *, what: str) -> tuple[Scalar, ...
         NoKey: One of them is missing, None, empty, or of a type that cannot name an operation.
     """
     names = (fields,) if isinstance(fields, str) else fields
-    return tuple(_scalar(_value(payload, name, what=what), name=name, what=what) for name in names)
+    return tuple(_scalar(_value(payload, name, what=what), f"the {what} field '{name}'") for name in names)
 
 
 def parts_from(derive: Callable[[Any], object], payload: object) -> tuple[Scalar, ...]:
@@ -96,10 +96,12 @@ def parts_from(derive: Callable[[Any], object], payload: object) -> tuple[Scalar
         Exception: Whatever the function itself raises.
     """
     value = derive(payload)
-    values = list(value) if isinstance(value, tuple | list) else [value]
-    if not values:
+    returned = "what the key function returned"
+    if not isinstance(value, tuple | list):
+        return (_scalar(value, returned),)
+    if not value:
         raise NoKey("the key function returned no parts")
-    return tuple(_scalar(part, name=f"part {index}", what="key") for index, part in enumerate(values))
+    return tuple(_scalar(part, f"part {number} of {returned}") for number, part in enumerate(value, start=1))
 
 
 def joined(parts: Sequence[Scalar]) -> str:
@@ -146,7 +148,7 @@ def _value(payload: object, path: str, *, what: str) -> object:
     return value
 
 
-def _scalar(value: object, *, name: str, what: str) -> Scalar:
+def _scalar(value: object, what: str) -> Scalar:
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, bool | int):
@@ -156,16 +158,16 @@ def _scalar(value: object, *, name: str, what: str) -> Scalar:
     if isinstance(value, datetime | date):
         return value.isoformat()
     if value is None or value == "":
-        raise NoKey(f"the {what} field '{name}' is empty")
+        raise NoKey(f"{what} is {'None' if value is None else 'empty'}")
     if not isinstance(value, str):
         raise NoKey(
-            f"the {what} field '{name}' is a {type(value).__name__}; "
+            f"{what} is of type {type(value).__name__}; "
             "text, int, bool, UUID, date, Decimal and enum can name an operation"
         )
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise NoKey(f"the {what} field '{name}' holds half of a surrogate pair, which is no Unicode text") from None
+        raise NoKey(f"{what} holds half of a surrogate pair, which is no Unicode text") from None
     return value
 
 

@@ -102,6 +102,12 @@ def test_an_expression_that_never_fires_is_refused() -> None:
         cron("0 0 30 FEB ? *")
 
 
+def test_an_expression_whose_years_are_over_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="its last moment was before 2026, so it never fires"):
+        cron("0 2 * * ? 2020")
+    assert cron("0 2 * * ? 2020-2026").years[-1] == 2026
+
+
 @pytest.mark.parametrize("timezone", ["Europe/Atlantis", "", "../UTC", 7])
 def test_an_unknown_time_zone_is_refused_with_the_form_of_a_known_one(timezone: object) -> None:
     with pytest.raises(DeclarationError, match="Europe/Berlin"):
