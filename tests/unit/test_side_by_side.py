@@ -48,6 +48,7 @@ class Attempts:
         self.slow, self.faulty, self.held = slow, faulty, held
         self.grace = 2 * SECOND
         self.begun: list[int] = []
+        self.waited_for = False
         self.go_on = threading.Event()
         self.taken: list[int] = []
         self.left: list[int] = []
@@ -64,7 +65,7 @@ class Attempts:
         self.threads[one.index] = threading.current_thread().name
         if one.index in self.slow:
             self.begun.append(one.index)
-            assert self.go_on.wait(5)
+            self.waited_for = self.waited_for or not self.go_on.wait(5)
         if one.index in self.faulty:
             raise LookupError("ours")
         self.taken.append(one.index)
@@ -91,9 +92,11 @@ def aside(monkeypatch):
 
         monkeypatch.setattr(running, "wait", clocked)
         try:
-            return take_in_parallel(attempts, steps, fifo=fifo, parallel=parallel, left=5 * SECOND)
+            late = take_in_parallel(attempts, steps, fifo=fifo, parallel=parallel, left=5 * SECOND)
         finally:
             attempts.go_on.set()
+        assert not attempts.waited_for
+        return late
 
     return run
 
@@ -137,6 +140,12 @@ def test_suspects_come_behind_all_others_one_by_one_in_the_caller_s_thread(aside
     assert [attempts.threads[index] == here for index in (0, 1, 2)] == [True, False, True]
 
 
+def test_the_group_of_a_fair_queue_holds_no_suspect(aside) -> None:
+    attempts = Attempts(held=["a"])
+    assert not aside(attempts, [step(0, "a", marks=1), step(1, "a")], done=1)
+    assert (attempts.taken, attempts.left) == ([1, 0], [])
+
+
 def test_behind_a_step_that_is_late_no_suspect_runs(aside) -> None:
     attempts = Attempts(slow=[1])
     assert aside(attempts, [step(0, marks=1), step(1)], done=0)
@@ -156,7 +165,7 @@ def test_a_fault_of_ours_in_a_thread_is_raised(aside) -> None:
 
 def test_a_step_whose_copies_are_in_two_groups_joins_their_lanes_and_no_other(aside) -> None:
     attempts = Attempts(slow=[0], held=[])
-    joining = step(2, "a", copies=[message(3, "b")])
-    steps = [step(0, "a"), step(1, "b"), joining, step(4, "b"), step(5, "c"), step(6), step(7)]
+    joining, again = (step(index, "a", copies=[message(index + 1, "b")]) for index in (2, 8))
+    steps = [step(0, "a"), step(1, "b"), joining, step(4, "b"), step(5, "c"), step(6), step(7), again]
     assert aside(attempts, steps, done=3, fifo=True)
-    assert (attempts.running, sorted(attempts.taken), attempts.left) == ([0], [5, 6, 7], [1, 2, 4])
+    assert (attempts.running, sorted(attempts.taken), attempts.left) == ([0], [5, 6, 7], [1, 2, 4, 8])
