@@ -148,14 +148,16 @@ def fussy(payload: Fussy, job: Job) -> None:
 FUSSY = Service("fussy", (fussy,))
 
 
-@pytest.mark.parametrize(("number", "code"), [("bad-field", "code.SystemExit"), ("bad-key", "code.SystemExit")])
-def test_a_validator_or_key_function_that_exits_refuses_its_own_record(number, code) -> None:
+@pytest.mark.parametrize(("number", "function"), [("bad-field", "Fussy._allowed"), ("bad-key", "key_of")])
+def test_a_validator_or_key_function_that_exits_refuses_its_own_record(number, function) -> None:
     with world(FUSSY) as made:
         bodies = [f'{{"number": "{one}"}}' for one in ("1", number, "2")]
         event = made.event(fussy, *bodies)
         assert ids(fussy(event, None)) == [event["Records"][1]["messageId"]]
         assert [ending.outcome for ending in made.teller.endings] == ["succeeded", "rejected", "succeeded"]
-        assert made.teller.endings[1].code == code
+        refused = made.teller.endings[1]
+        assert (refused.code, refused.origin.type) == ("code.SystemExit", "SystemExit")
+        assert refused.origin.raised_at[-1].endswith(f" {function}")
 
 
 def test_a_question_that_exits_is_asked_again_and_harms_no_neighbour() -> None:
