@@ -109,7 +109,7 @@ def _show(output: Output, handler: Handler[Any], found: Sequence[Due], chosen: S
         )
     counts = ", ".join(f"{count} {standing}" for standing, count in counted(found).items()) or "none"
     again = f" {before} were sent before, by the journal of this range." if before else ""
-    output.say(f"{len(found)} ticks were due: {counts}. To be sent: {len(chosen)}.{again}")
+    output.say(f"Ticks that were due: {len(found)}, of them {counts}. To be sent: {len(chosen)}.{again}")
 
 
 def _confirm(place: Place, chosen: Sequence[Due], *, reason: str | None, yes: bool) -> None:

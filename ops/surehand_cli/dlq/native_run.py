@@ -11,6 +11,7 @@ from surehand_cli.dlq.move_tasks import cancel_task, tasks
 from surehand_cli.dlq.plan import Plan
 from surehand_cli.dlq.record import Record
 from surehand_cli.dlq.watch import Watch
+from surehand_cli.terminal.counting import counted
 
 #: Between two looks at the task.
 _PAUSE = timedelta(seconds=2)
@@ -38,7 +39,7 @@ def follow(
         waiting.wait(_PAUSE)
     if waiting.stopped:
         moved = cancel_task(client, handle)
-        return Ending.INTERRUPTED, f"canceled after about {moved} letters"
+        return Ending.INTERRUPTED, f"canceled after about {counted(moved, 'letter')}"
     latest = next(iter(tasks(client, plan.queue)), {})
     failure = latest.get("FailureReason")
     if failure:

@@ -19,6 +19,7 @@ from surehand_cli.dlq.plan import Plan, Planned, changed
 from surehand_cli.dlq.planning import LAMBDA
 from surehand_cli.dlq.queue import dead_letter_queue, described, queue_url
 from surehand_cli.problem import Refusal
+from surehand_cli.terminal.counting import counted
 from surehand_cli.terminal.output import Output
 
 _PANEL = "How"
@@ -130,7 +131,7 @@ def show(output: Output, plan: Plan) -> None:
     target = ", ".join(arn.rpartition(":")[2] for arn in plan.destinations) or "nowhere (they are deleted)"
     if not plan.letters:
         target = "nothing to move"
-    output.say(f"{len(plan.letters)} letters of {plan.name} → {target}. Plan {plan.digest[:12]}.", "bold")
+    output.say(f"{counted(len(plan.letters), 'letter')} of {plan.name} → {target}. Plan {plan.digest[:12]}.", "bold")
     no_ops = sum(counts["verdict"].get(verdict.value, 0) for verdict in NO_OPS)
     if no_ops:
         output.say(f"{no_ops} of them are no-ops: their operations are final, so they are only acknowledged.")

@@ -20,6 +20,7 @@ from surehand_cli.dlq.queue import DeadLetterQueue, dead_letter_queue
 from surehand_cli.dlq.snapshot import Snapshot, opened
 from surehand_cli.dlq.taking import Taken, take
 from surehand_cli.problem import Problem
+from surehand_cli.terminal.counting import counted
 from surehand_cli.terminal.moments import length
 from surehand_cli.terminal.output import Output
 from surehand_cli.terminal.progress import counting
@@ -126,7 +127,7 @@ def snapshot_of(
 
 
 def _say(output: Output, dead: DeadLetterQueue, taken: Taken) -> None:
-    output.say(f"{taken.count} letters of {dead.queue.name} → {taken.path}")
+    output.say(f"{counted(taken.count, 'letter')} of {dead.queue.name} → {taken.path}")
     if taken.told.written:
         output.say(f"The ledger was told of {taken.told.written} dead letters that it did not know as such.")
     if taken.told.refused is not None:

@@ -150,8 +150,7 @@ def _forget(folder: Path, resume: str | None) -> None:
 def _show(place: Place, output: Output, handler: Handler[Any], checked: Checked, path: Path, *, sent: int) -> None:
     for one in checked.invalid:
         output.line({"kind": "invalid", "line": one.number, "code": one.code, "detail": one.detail})
-    if checked.invalid:
-        output.table(("line", "code", "why"), [(one.number, one.code, one.detail) for one in checked.invalid[:20]])
+    output.table(("line", "code", "why"), [(one.number, one.code, one.detail) for one in checked.invalid[:20]])
     more = "+" if len(checked.invalid) >= LISTED else ""
     done = _done(place, path, handler, checked)
     output.line(

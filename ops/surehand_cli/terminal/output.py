@@ -37,13 +37,14 @@ class Output:
             self._result.print(Text(text), soft_wrap=True)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-        """Write a table to standard output, unless JSON lines are going there."""
-        if self.json:
+        """Write a table to standard output, unless it has no rows or JSON lines are going there."""
+        shown_rows = list(rows)
+        if self.json or not shown_rows:
             return
         table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
         for index, column in enumerate(columns):
             table.add_column(column, overflow="fold", no_wrap=index == 0)
-        for row in rows:
+        for row in shown_rows:
             table.add_row(*(Text(shown(cell)) for cell in row))
         self._result.print(table)
 

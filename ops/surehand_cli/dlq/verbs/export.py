@@ -17,6 +17,7 @@ from surehand_cli.dlq.selecting import named, selecting
 from surehand_cli.dlq.selector import Selection, Selector
 from surehand_cli.dlq.snapshot import private
 from surehand_cli.problem import Problem
+from surehand_cli.terminal.counting import counted
 from surehand_cli.terminal.output import Output
 
 
@@ -53,7 +54,7 @@ def export(
         if known.letter.body is not None:
             _write(folder / f"{known.letter.message_id}.body", known.letter.body)
         output.line({"id": known.letter.message_id, "file": str(folder / f"{known.letter.message_id}.json")})
-    output.say(f"{count} letters → {folder}")
+    output.say(f"{counted(count, 'letter')} → {folder}")
     raise typer.Exit(0 if count else 2)
 
 

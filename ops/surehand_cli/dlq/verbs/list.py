@@ -8,6 +8,7 @@ from surehand_cli.dlq.lines import COLUMNS, record, row
 from surehand_cli.dlq.reading import Fresh, Source, letters_of
 from surehand_cli.dlq.selecting import selecting
 from surehand_cli.dlq.selector import Selection, Selector
+from surehand_cli.terminal.counting import counted
 from surehand_cli.terminal.output import Output
 
 #: A table of more rows is of no use to a person and would be held in memory; `--json` has no such bound.
@@ -33,4 +34,6 @@ def list_letters(place: Place, output: Output, source: Source, *, selector: Sele
         if not output.json and len(rows) < _ROWS:
             rows.append(row(known, served=letters.served))
     output.table(COLUMNS, rows)
-    output.say(f"{count} letters." + (f" The table ends after {_ROWS}; --json has all." if count > _ROWS else ""))
+    output.say(
+        f"{counted(count, 'letter')}." + (f" The table ends after {_ROWS}; --json has all." if count > _ROWS else "")
+    )

@@ -27,6 +27,7 @@ from surehand_cli.dlq.record import Record
 from surehand_cli.dlq.selector import Selector
 from surehand_cli.dlq.watch import Watch
 from surehand_cli.problem import Refusal
+from surehand_cli.terminal.counting import counted
 from surehand_cli.terminal.output import Output
 
 app = typer.Typer(
@@ -123,7 +124,7 @@ def cancel(place: Place, output: Output, queue: QueueName) -> None:
         raise typer.Exit(2)
     moved = cancel_task(place.account.client("sqs"), str(running[0]["TaskHandle"]))
     output.line({"kind": "canceled", "moved": moved})
-    output.say(f"Canceled after about {moved} letters.")
+    output.say(f"Canceled after about {counted(moved, 'letter')}.")
 
 
 _FIELDS = (

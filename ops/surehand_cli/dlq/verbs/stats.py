@@ -16,6 +16,7 @@ from surehand_cli.dlq.foreign import foreign
 from surehand_cli.dlq.known import Known
 from surehand_cli.dlq.lines import told
 from surehand_cli.dlq.reading import Fresh, Source, letters_of
+from surehand_cli.terminal.counting import counted
 from surehand_cli.terminal.output import Output
 
 #: More different groups than this are counted together, so that a million tenants fit into memory.
@@ -82,7 +83,7 @@ def stats(
         ((*key, group.count, group.oldest, group.newest, _said(group.verdicts)) for key, group in ordered),
     )
     total = sum(group.count for group in groups.values())
-    output.say(f"{total} letters in {len(groups)} groups.")
+    output.say(f"{counted(total, 'letter')} in {counted(len(groups), 'group')}.")
 
 
 def _value(known: Known, by: By) -> str | None:
