@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -93,6 +94,7 @@ def test_a_group_is_taken_along_whole_while_a_write_is_under_way() -> None:
 
     store, answers = Slow(), []
     settler = GroupSettler(store, CLOCK, until=NOW + HOUR)
+    time.sleep(0.05)  # by now its thread waits for work
     settler.submit(write("a"), answers.append)
     assert begun.wait(5), "the thread writes without being asked to flush"
     for name in "bcd":
