@@ -379,3 +379,25 @@ def test_a_handler_that_is_called_as_a_function_is_told_how_to_run_it(monkeypatc
         declare()({"order_id": "1"}, None)
     with pytest.raises(ConfigurationError, match="is not set"):
         declare()({"Records": []}, None)
+
+
+@pytest.mark.parametrize("exclude", [5, None, [5], {"amount": 1}, b"amount"])
+def test_a_payload_hash_leaves_out_names_only(exclude) -> None:
+    with pytest.raises(DeclarationError, match=r"payload_hash\(\): exclude="):
+        payload_hash(exclude=exclude)
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        lambda given: queue("orders", key="order_id", sends_to=given),
+        lambda given: webhook("orders", scheme="github", sends_to=given),
+        lambda given: schedule("orders", timedelta(hours=1), sends_to=given),
+    ],
+    ids=["queue", "webhook", "schedule"],
+)
+def test_one_target_is_no_list_of_targets(declaration) -> None:
+    with pytest.raises(DeclarationError, match="Handler 'orders': sends_to='invoices' is one text"):
+        declaration("invoices")
+    with pytest.raises(DeclarationError, match=r"Handler 'orders': sends_to=<Handler .*> is of type Handler"):
+        declaration(declare())

@@ -18,6 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from surehand.declare.limits import LONGEST_KEY
+from surehand.declare.several import texts
 
 #: Attribute names, dotted for nested ones; several together name one operation.
 Fields = str | Sequence[str]
@@ -120,8 +121,11 @@ def payload_hash(*, exclude: Fields = ()) -> Callable[[Any], str]:
 
     For payloads without a natural key. Exclude what differs between two sendings of the same work: a timestamp, a
     trace id. Two different pieces of work with equal payloads count as one.
+
+    Raises:
+        DeclarationError: *exclude* is neither a name nor several.
     """
-    left_out = frozenset({exclude} if isinstance(exclude, str) else exclude)
+    left_out = frozenset({exclude} if isinstance(exclude, str) else texts(exclude, "exclude", of="payload_hash()"))
 
     def hash_payload(payload: Any) -> str:
         from pydantic_core import to_jsonable_python  # only handlers with this key need it
