@@ -16,6 +16,13 @@ from tests.ops.local.terminal import in_a_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "surehand_cli.app", "local", "run"]
+#: A shell lets what it has put into the background ignore Ctrl-C; this Python listens to it as a user's does.
+LISTEN = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+LISTENING = [sys.executable, "-c", LISTEN]
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
@@ -97,7 +104,7 @@ def test_nothing_survives_the_run(once: tuple[subprocess.CompletedProcess[str], 
 @pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
 def test_nothing_survives_an_interruption(tmp_path: Path, stop: signal.Signals, status: int) -> None:
     running = subprocess.Popen(
-        [*COMMAND, "--once"],
+        [*LISTENING, *COMMAND[1:], "--once"],
         cwd=ROOT,
         env=clean_environment(tmp_path),
         stdin=subprocess.DEVNULL,

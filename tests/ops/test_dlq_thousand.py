@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.ops.burial import CODES, TENANTS, Consumer, mend, parcels, trouble
 from tests.ops.conftest import Said, Surehand
 from tests.ops.depot import STATE
@@ -17,6 +19,7 @@ def counts(said: Said) -> dict[str, int]:
     return found
 
 
+@pytest.mark.exhaustive  # on the emulator it is faster: test_dlq_emulator.py
 def test_of_a_thousand_letters_a_plan_moves_exactly_those_of_one_tenant_and_code_and_only_once(
     consumer: Consumer, surehand: Surehand
 ) -> None:

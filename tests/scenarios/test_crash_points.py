@@ -50,8 +50,20 @@ def one_late(account, ticket, run):
 ACTS = [nothing, busy_first, closed_first, unreadable_first, one_bad, one_declined, one_late]
 
 
-@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
-@pytest.mark.parametrize("handler", HANDLERS, ids=lambda handler: handler.name)
+@pytest.mark.parametrize(
+    ("handler", "act"),
+    [
+        pytest.param(
+            handler,
+            act,
+            id=f"{handler.name}-{act.__name__}",
+            # The longest by far: half a minute.
+            marks=[pytest.mark.exhaustive] if (handler, act) == (lanes, one_bad) else [],
+        )
+        for handler in HANDLERS
+        for act in ACTS
+    ],
+)
 def test_one_fault_at_any_point_breaks_no_promise(handler, act):
     tickets = numbered(handler, 3)
     for crossing in points(handler, tickets, act):

@@ -16,7 +16,13 @@ LANES = ("a", "b", "c")
 BATCH = [Ticket(number=str(index), lane=LANES[index % 3]) for index in range(10)]
 
 
-@pytest.mark.parametrize("error", [Retry("provider.busy"), KeyError("x")], ids=["retry", "exception"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(Retry("provider.busy"), id="retry"),
+        pytest.param(KeyError("x"), id="exception", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_every_pattern_of_failures_keeps_the_order_of_each_lane_and_no_more(error) -> None:
     """All 2^10 masks of a batch of ten in three groups: from the first failure on, its own group is put back."""
     for mask in product([False, True], repeat=len(BATCH)):

@@ -87,7 +87,13 @@ def a_year(account: Account, handler, *, outages: int, seed: int) -> tuple[dict[
 
 
 @pytest.mark.parametrize("handler", [skipping, queuing, allowing], ids=lambda handler: handler.name)
-@pytest.mark.parametrize(("outages", "faults"), [(0, Faults()), (60, FAULTS)], ids=["in peace", "with faults"])
+@pytest.mark.parametrize(
+    ("outages", "faults"),
+    [
+        pytest.param(0, Faults(), id="in peace", marks=pytest.mark.exhaustive),
+        pytest.param(60, FAULTS, id="with faults"),
+    ],
+)
 def test_in_a_year_each_tick_that_came_in_time_runs_once_and_no_other_does(handler, outages, faults) -> None:
     RUNS.clear()
     due = {tick.astimezone(UTC) for tick in ticks(WHEN, START, END)}

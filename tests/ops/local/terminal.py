@@ -19,6 +19,7 @@ def in_a_terminal(
     """Run in a terminal, press Ctrl-C once *until* is on the screen, and return the screen and the exit status."""
     child, terminal = pty.fork()
     if child == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what a shell has put into the background
         os.chdir(ROOT)
         os.execve(command[0], list(command), {**(environment or os.environ), "TERM": "xterm", "COLUMNS": "120"})
     said, pressed, limit = b"", until is None, time.monotonic() + patience
