@@ -40,8 +40,8 @@ class Delivered:
 class Seen:
     """What is new since the last look (*deliveries*, *other_lines*) and what is so now (the rest).
 
-    *states* are ledger states by operation id; *dead* are the ids of the messages in dead-letter queues; *waiting*
-    counts the messages in all queues, in flight or not.
+    *states* are ledger states by operation id, and *carriers* the messages that its item names, in order. *dead* are the
+    ids of the messages in dead-letter queues; *waiting* counts the messages in all queues, in flight or not.
     """
 
     deliveries: Sequence[Delivered]
@@ -49,6 +49,7 @@ class Seen:
     states: Mapping[str, str]
     dead: frozenset[str]
     waiting: int
+    carriers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -64,10 +65,14 @@ class Observer:
         """Look once."""
         lines = list(self._new_lines())
         deliveries = [delivered for line in lines if (delivered := read_delivery(line)) is not None]
+        items = list(self._items())
         return Seen(
             deliveries=deliveries,
             other_lines=[line for line in lines if read_delivery(line) is None],
-            states=dict(self._states()),
+            states={item["id"]["S"]: item["state"]["S"] for item in items},
+            carriers={
+                item["id"]["S"]: [one["S"] for one in item.get("message_ids", {}).get("L", ())] for item in items
+            },
             dead=self._dead_letters(),
             waiting=sum(self._count(self.deployed.queue(handler)) for handler in self.deployed.service.handlers),
         )
@@ -91,12 +96,12 @@ class Observer:
                 continue  # the emulator makes it with the first invocation
             self._read |= places
 
-    def _states(self) -> Iterator[tuple[str, str]]:
+    def _items(self) -> Iterator[Mapping[str, Any]]:
         pages = self.deployed.dynamodb.get_paginator("scan")
         for page in pages.paginate(TableName=self.deployed.ledger, ConsistentRead=True):
             for item in page["Items"]:
                 if item["part"].get("S") == "operation":
-                    yield item["id"].get("S", ""), item["state"].get("S", "")
+                    yield item
 
     def _dead_letters(self) -> frozenset[str]:
         for handler in self.deployed.service.handlers:

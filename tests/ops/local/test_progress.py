@@ -207,3 +207,32 @@ def test_a_webhook_that_was_answered_otherwise_is_not_as_expected() -> None:
     run = webhooks(sample(fate=Fate.REFUSED, status=401), statuses=[503], operation=None)
 
     assert not run.tracks[0].met
+
+
+def empty_queues(state: str, carriers: Sequence[str]) -> Seen:
+    return dataclasses.replace(seen(state=state), carriers={OPERATION: carriers})
+
+
+def test_a_delivery_whose_log_line_was_lost_is_known_from_the_ledger_once_the_queues_stay_empty() -> None:
+    run = progress(sample(), sample("the same again", Fate.ALREADY_APPLIED))
+    settled = empty_queues("succeeded", ["id of an order", "id of the same again"])
+    for _ in range(9):
+        run.add(settled)
+    assert not run.done
+    run.add(settled)
+    assert [track.fate for track in run.tracks] == [Fate.SUCCEEDED, Fate.ALREADY_APPLIED]
+
+
+def test_what_the_ledger_still_holds_is_not_believed_to_have_ended() -> None:
+    run = progress()
+    for _ in range(20):
+        run.add(empty_queues("retryable_failed", ["id of an order"]))
+    assert run.tracks[0].fate is None
+
+
+def test_a_delivery_that_was_seen_is_not_told_again() -> None:
+    run = progress()
+    run.add(seen(delivered("succeeded"), state="succeeded"))
+    for _ in range(20):
+        run.add(empty_queues("succeeded", ["id of an order"]))
+    assert run.tracks[0].way == "succeeded"
