@@ -40,8 +40,8 @@ class Delivered:
 class Seen:
     """What is new since the last look (*deliveries*, *other_lines*) and what is so now (the rest).
 
-    *states* are ledger states by operation id, and *carriers* the messages that its item names, in order. *dead* are the
-    ids of the messages in dead-letter queues; *waiting* counts the messages in all queues, in flight or not.
+    *states* are ledger states by operation id, and *carriers* the messages that its item names, in order. *dead* are
+    the ids of the messages in dead-letter queues; *waiting* counts the messages in all queues, in flight or not.
     """
 
     deliveries: Sequence[Delivered]
