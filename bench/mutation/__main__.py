@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: What the tables and rules of the protocol are made of.
 MODULES = (
     "states", "outcomes", "backoff", "classify", "codes",
-    "ledger.claims", "ledger.claiming", "ledger.operating", "ledger.operation", "ledger.cursors", "ledger.slots",
-    "ledger.stuck",
+    "ledger.claims", "ledger.claiming", "ledger.holding", "ledger.operating", "ledger.operation",
+    "ledger.cursors", "ledger.slots", "ledger.stuck",
     "worker.acknowledge", "worker.attempts", "worker.bearers", "worker.conclude", "worker.conclusion",
     "worker.deadline", "worker.ended", "worker.endings", "worker.handing_over", "worker.loop", "worker.past",
     "worker.plan", "worker.renewals", "worker.running", "worker.scan", "worker.sequence", "worker.settlers",

@@ -1,4 +1,4 @@
-"""The ledger of operations: what is stored (`operation`), the rules (`claims`), the round trips (`claiming`)."""
+"""The ledger of operations: what is stored (`operation`), rules (`claims`, `holding`), round trips (`claiming`)."""
 
 from surehand.ledger import slots
 from surehand.ledger.claiming import claim, write_surely
@@ -10,12 +10,9 @@ from surehand.ledger.claims import (
     Standing,
     Wanted,
     decide,
-    extended,
-    renewed,
-    settle,
-    started,
 )
 from surehand.ledger.cursors import Cursor, Cursors, NotHeld, RefusedWrites, Save, Saved, holds
+from surehand.ledger.holding import extended, renewed, settle, started
 from surehand.ledger.operation import (
     Answer,
     Entry,

@@ -1,16 +1,16 @@
-"""The protocol's rules as arithmetic: who may claim what, and what a settle makes of it (rules P1-P6, P8).
+"""The protocol's rules as arithmetic: who may claim what (rules P1-P6, P8).
 
 Pure functions of the item read, the message and the moment. `docs/protocol.md` has the schedules behind each rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from surehand.ledger.operation import HISTORY, MESSAGE_IDS, Entry, Operation, Write
+from surehand.ledger.holding import settle
+from surehand.ledger.operation import Entry, Operation, Write, appended, latest
 from surehand.states import HELD, State
 
 #: A message may come back this much before its `not_before` and still be claimed: clocks of two machines differ, and
@@ -152,8 +152,7 @@ def is_redrive(existing: Operation, candidate: Candidate) -> bool:
     SQS mints a new id and a new SentTimestamp when it moves a message back. A renewal has both too; its origin tells.
     """
     failed = existing.state in (State.PERMANENTLY_FAILED, State.DEAD_LETTERED) or existing.state in HELD
-    known = not set(candidate.ids).isdisjoint(existing.message_ids)
-    return failed and not known and candidate.sent_at > existing.claimed_at
+    return failed and _new(existing, candidate) and candidate.sent_at > existing.claimed_at
 
 
 def _given_up(existing: Operation, candidate: Candidate, after: timedelta) -> bool:
@@ -163,69 +162,11 @@ def _given_up(existing: Operation, candidate: Candidate, after: timedelta) -> bo
     their start. What is sent afterwards, by an operator or a producer, gets a real attempt.
     """
     waits = existing.state in (State.PENDING, State.RETRYABLE_FAILED)
-    known = not set(candidate.ids).isdisjoint(existing.message_ids)
-    return waits and not known and candidate.sent_at - existing.started_at > after
+    return waits and _new(existing, candidate) and candidate.sent_at - existing.started_at > after
 
 
-def settle(
-    claimed: Operation,
-    state: State,
-    *,
-    now: datetime,
-    retention: timedelta,
-    code: str | None = None,
-    result: str | None = None,
-    not_before: datetime | None = None,
-    attempted: bool = False,
-    message_id: str | None = None,
-    failed_ids: Sequence[str] = (),
-    note: str | None = None,
-    afresh: bool = False,
-) -> Write:
-    """Return the write that ends a claim.
-
-    Args:
-        attempted: The handler ran and came to an end of its own. Only that counts an attempt and clears suspicion
-            (P3); a release, a deferral or a hand-over keeps the marks.
-        failed_ids: The message ids of this batch that must never run again, if the state is permanently_failed.
-        afresh: The run got further than its predecessors, so their attempts and crashes do not count any more.
-    """
-    attempts = (0 if afresh else claimed.attempts) + (1 if attempted else 0)
-    entry = Entry(
-        state=state,
-        at=now,
-        fence=claimed.fence,
-        attempt=attempts if attempted else attempts + 1,
-        code=code,
-        message_id=message_id,
-        note=note,
-    )
-    operation = replace(
-        claimed,
-        state=state,
-        attempts=attempts,
-        marks=0 if attempted or afresh else claimed.marks,
-        lease_until=claimed.lease_until if state in HELD else None,
-        not_before=not_before,
-        code=code,
-        result=result,
-        message_ids=_latest(claimed.message_ids, failed_ids),
-        failed_ids=_latest(claimed.failed_ids, failed_ids),
-        history=_appended(claimed.history, entry),
-        expires_at=now + retention,
-        cancel_requested=claimed.cancel_requested and state in HELD,
-    )
-    return Write(operation=operation, previous=claimed)
-
-
-def renewed(existing: Operation, *, now: datetime, retention: timedelta) -> Write | None:
-    """Return the write that keeps an answered duplicate's operation from being forgotten too early, if it is due.
-
-    Due once half of the retention is gone, so that a duplicate that waits in a dead-letter queue meets its record.
-    """
-    if existing.expires_at - now > retention / 2:
-        return None
-    return Write(operation=replace(existing, expires_at=now + retention), previous=existing)
+def _new(existing: Operation, candidate: Candidate) -> bool:
+    return set(candidate.ids).isdisjoint(existing.message_ids)
 
 
 def _claim(
@@ -265,10 +206,10 @@ def _claim(
         expires_at=now + lease.retention,
         attempts=attempts,
         marks=0 if known is None else _marks(known, lapsed, redrive=redrive),
-        message_ids=_latest(known.message_ids if known else (), [id_ for c in wanted.candidates for id_ in c.ids]),
+        message_ids=latest(known.message_ids if known else (), [id_ for c in wanted.candidates for id_ in c.ids]),
         failed_ids=known.failed_ids if known else (),
         fingerprints=(known.fingerprints if known else ()) or wanted.fingerprints,
-        history=_appended(known.history if known else (), entry),
+        history=appended(known.history if known else (), entry),
         code=known.code if known else None,
         version=lease.version,
     )
@@ -293,26 +234,3 @@ def _cancel(existing: Operation, *, lease: Lease, now: datetime) -> Proposal:
     """A cancel that was requested during a lease takes effect when the lease has ended (P8)."""
     write = settle(existing, State.CANCELED, now=now, retention=lease.retention, code=existing.code, note="cancel")
     return Proposal(write=write, then=NotClaimed(standing=Standing.CANCELED, existing=write.operation))
-
-
-def _latest(known: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*known, *new]))[-MESSAGE_IDS:]
-
-
-def _appended(history: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
-    """Append within the bound; the first entry stays, since it says when it all began."""
-    if len(history) < HISTORY:
-        return (*history, entry)
-    return (history[0], *history[2:], entry)
-
-
-def extended(claimed: Operation, *, until: datetime, now: datetime, retention: timedelta) -> Write:
-    """Return the write by which the holder prolongs its lease."""
-    return Write(operation=replace(claimed, lease_until=until, expires_at=now + retention), previous=claimed)
-
-
-def started(claimed: Operation, *, now: datetime) -> Write:
-    """Return the write that says, before it happens, that the handler is being run (`processing`)."""
-    entry = Entry(state=State.PROCESSING, at=now, fence=claimed.fence, attempt=claimed.attempts + 1)
-    operation = replace(claimed, state=State.PROCESSING, history=_appended(claimed.history, entry))
-    return Write(operation=operation, previous=claimed)

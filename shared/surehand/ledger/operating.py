@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from surehand.ledger.claims import SUSPECT
-from surehand.ledger.operation import HISTORY, MESSAGE_IDS, Entry, Operation, Write
+from surehand.ledger.operation import Entry, Operation, Write, appended, latest
 from surehand.states import FINAL, HELD, State
 
 #: A reason is kept in the history up to this many characters.
@@ -166,10 +166,8 @@ def _noted(operation: Operation, act: Act, state: State) -> Operation:
         code=operation.code,
         note=act.note,
     )
-    kept = operation.history if len(operation.history) < HISTORY else (operation.history[0], *operation.history[2:])
-    return replace(operation, history=(*kept, entry))
+    return replace(operation, history=appended(operation.history, entry))
 
 
 def _with_ids(operation: Operation, message_ids: Sequence[str]) -> Operation:
-    known = tuple(dict.fromkeys([*operation.message_ids, *message_ids]))[-MESSAGE_IDS:]
-    return replace(operation, message_ids=known)
+    return replace(operation, message_ids=latest(operation.message_ids, message_ids))

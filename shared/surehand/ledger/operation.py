@@ -141,6 +141,17 @@ def is_own(write: Write, existing: Operation) -> bool:
     return (existing.owner, existing.fence, existing.state) == new
 
 
+def appended(history: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
+    """Append within the bound; the first entry stays, since it says when it all began."""
+    kept = history if len(history) < HISTORY else (history[0], *history[2:])
+    return (*kept, entry)
+
+
+def latest(known: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    """Return both without repetition, within the bound; the oldest ids are forgotten first."""
+    return tuple(dict.fromkeys([*known, *new]))[-MESSAGE_IDS:]
+
+
 class IllegalTransition(ValueError):
     """A write that the table of transitions does not have. The item stays as it is."""
 
