@@ -91,7 +91,7 @@ def _initialise() -> None:
     from surehand.aws.snapshots import after_restore
 
     _ingress()
-    after_restore(_renew, required=os.environ.get(variables.INITIALIZATION) == variables.SNAPSHOT)
+    after_restore(_renew)
 
 
 if os.environ.get("AWS_LAMBDA_FUNCTION_NAME") and os.environ.get(variables.SOURCES):

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from surehand import Handler
 from surehand.declare import derived, physical_name, table_name
+from surehand.declare.ingress import INGRESS
 from surehand_cdk.service import ServiceConstruct
 
 from . import ledger, webhooks
@@ -75,7 +76,7 @@ class Watch(Construct):
         assert self.topic is not None  # noqa: S101 - set just above
         self._pages = [self.topic.topic_arn]
         self._tickets = [(tickets or self.topic).topic_arn]
-        self._ingress = physical_name(watched.service.name, watched.stage, webhooks.INGRESS)
+        self._ingress = physical_name(watched.service.name, watched.stage, INGRESS)
         self._table = table_name(watched.service.name, watched.stage)
         self.subjects = [self._subject(handler, traffic or {}) for handler in watched.service.handlers]
         self._ticking = self._schedules()

@@ -9,9 +9,6 @@ from surehand.variables import NAMESPACE
 from .signal import Metric, Signal
 from .subject import Subject
 
-INGRESS = "webhooks"
-"""The ingress's place in its function's name."""
-
 
 def signals(subject: Subject) -> Iterator[Signal]:
     """Signatures that do not match, a sender that went silent, and requests that could not be stored."""

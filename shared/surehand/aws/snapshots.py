@@ -10,26 +10,28 @@ https://docs.aws.amazon.com/lambda/latest/dg/snapstart-runtime-hooks-python.html
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from importlib import import_module
 
 from surehand.errors import ConfigurationError
+from surehand.variables import INITIALIZATION, SNAPSHOT
 
 #: Part of the managed runtimes from Python 3.12 on, and of nothing else.
 _HOOKS = "snapshot_restore_py"
 
 
-def after_restore(renew: Callable[[], object], *, required: bool) -> None:
+def after_restore(renew: Callable[[], object]) -> None:
     """Call *renew* whenever this environment is restored from a snapshot.
 
     Raises:
-        ConfigurationError: The run time has no such hooks and *required* says that a snapshot will be taken.
+        ConfigurationError: The run time has no such hooks, and this environment is initialised for a snapshot.
     """
     try:
         hooks = import_module(_HOOKS)
     except ModuleNotFoundError:
-        if required:
+        if os.environ.get(INITIALIZATION) == SNAPSHOT:
             raise ConfigurationError(
                 f"SnapStart is on and {_HOOKS} is missing: clients and random numbers of the snapshot would be shared. "
                 "Use a managed Python runtime of Lambda, from 3.12 on, or switch SnapStart off."

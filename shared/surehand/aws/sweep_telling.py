@@ -5,23 +5,21 @@ No payload value is in any of them: names, ids (which carry the declared key and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from surehand.aws.emf import record
+from surehand.aws.encoding import json_line
 from surehand.aws.sweep import Report
 from surehand.declare import metrics_of
 from surehand.declare.sweeping import Task
 from surehand.ledger.stuck import Stuck
-from surehand.variables import NAMESPACE
 
 #: The gauge. 0 is told too: a handler without a value has no sweep any more.
 GAUGE = "StuckStates"
 #: Stuck operations that one run names; all are counted.
 MOST_LINES = 100
-
-_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def lines(report: Report, task: Task, *, service: str, stage: str, version: str, now: datetime) -> Iterator[str]:
@@ -33,7 +31,7 @@ def lines(report: Report, task: Task, *, service: str, stage: str, version: str,
     for operation_id in report.unreadable[:MOST_LINES]:
         yield _line({**common, "level": "ERROR", "event": "unreadable", "operation": operation_id})
     for handler, count in report.by_handler(task).items():
-        yield _line(_gauge(metrics_of(service, stage, handler), count, now))
+        yield json_line(record("handler", metrics_of(service, stage, handler), {GAUGE: count}, units={}, now=now))
     yield _line({**common, "version": version, **summary(report, now=now)})
 
 
@@ -73,17 +71,4 @@ def _named(one: Stuck) -> dict[str, Any]:
 
 
 def _line(fields: dict[str, Any]) -> str:
-    return _encode({name: value for name, value in fields.items() if value is not None})
-
-
-def _gauge(named: str, count: int, now: datetime) -> dict[str, Any]:
-    directive = {
-        "Namespace": NAMESPACE,
-        "Dimensions": [["handler"]],
-        "Metrics": [{"Name": GAUGE, "Unit": "Count"}],
-    }
-    return {
-        "_aws": {"Timestamp": int(now.timestamp() * 1000), "CloudWatchMetrics": [directive]},
-        "handler": named,
-        GAUGE: count,
-    }
+    return json_line({name: value for name, value in fields.items() if value is not None})

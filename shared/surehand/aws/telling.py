@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TextIO
 
+from surehand.aws.emf import record
 from surehand.aws.encoding import json_line
 from surehand.aws.tick_metrics import tick_counters, tick_lag
 from surehand.codes import failure_class
@@ -22,7 +23,6 @@ from surehand.declare import Handler, max_receive_count, metrics_of
 from surehand.delivery import Delivery
 from surehand.outcomes import OUTCOMES, Outcome
 from surehand.states import State
-from surehand.variables import NAMESPACE
 from surehand.worker.endings import Ending
 
 _MILLISECOND = timedelta(milliseconds=1)
@@ -121,21 +121,9 @@ def metrics(
     most = max((len(listed) for listed in values.values()), default=0)
     for start in range(0, max(most, 1 if endings else 0), _MOST_VALUES):
         part = {name: listed[start : start + _MOST_VALUES] for name, listed in values.items()}
-        yield _record(dimension, counts if start == 0 else {}, {name: some for name, some in part.items() if some}, now)
-
-
-def _record(
-    dimension: str, counts: Mapping[str, int], values: Mapping[str, list[float]], now: datetime
-) -> dict[str, Any]:
-    named = [{"Name": name, "Unit": "Count"} for name in counts]
-    named += [{"Name": name, "Unit": "Seconds"} for name in values]
-    directive = {"Namespace": NAMESPACE, "Dimensions": [["handler"]], "Metrics": named}
-    return {
-        "_aws": {"Timestamp": int(now.timestamp() * 1000), "CloudWatchMetrics": [directive]},
-        "handler": dimension,
-        **counts,
-        **values,
-    }
+        told: dict[str, float | list[float]] = {**(counts if start == 0 else {})}
+        told |= {name: some for name, some in part.items() if some}
+        yield record("handler", dimension, told, units=dict.fromkeys(values, "Seconds"), now=now)
 
 
 def counted(handler: Handler[Any], ending: Ending) -> list[str]:

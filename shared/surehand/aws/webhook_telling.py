@@ -16,7 +16,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from surehand.variables import NAMESPACE, metrics_of
+from surehand.aws.emf import record
+from surehand.variables import metrics_of
 from surehand.webhooks.keys import SecretUnusable
 from surehand.webhooks.outcome import Kind, Outcome
 
@@ -61,22 +62,8 @@ def lines(
     values = outcome.metrics() | {"VerifyLatency": max(0.0, seconds - waited)}
     if "queue" in spent:
         values["EnqueueLatency"] = spent["queue"]
-    yield _encode(
-        {
-            "_aws": {
-                "Timestamp": int(now.timestamp() * 1000),
-                "CloudWatchMetrics": [
-                    {
-                        "Namespace": NAMESPACE,
-                        "Dimensions": [["source"]],
-                        "Metrics": [{"Name": name, "Unit": _UNITS.get(name, "Count")} for name in values],
-                    }
-                ],
-            },
-            "source": metrics_of(service, stage, outcome.source or UNKNOWN),
-            **values,
-        }
-    )
+    named = metrics_of(service, stage, outcome.source or UNKNOWN)
+    yield _encode(record("source", named, values, units=_UNITS, now=now))
 
 
 def _failure(outcome: Outcome) -> dict[str, Any]:

@@ -73,12 +73,6 @@ def bearer_id(handler: str, tenant: str | None, unsigned_id: str) -> str:
     return operation_id(handler, tenant, (_BEARER, unsigned_id))
 
 
-def names_bearer(slot: str) -> bool:
-    """Tell whether an item's id is one of `bearer_id`."""
-    _, _, parts = json.loads(slot)
-    return bool(parts[0] == _BEARER)
-
-
 def parts_of(payload: object, fields: Fields, *, what: str) -> tuple[Scalar, ...]:
     """Return the values of the declared fields, each as text or integer.
 

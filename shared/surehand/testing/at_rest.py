@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from surehand.declare import slot_id
-from surehand.declare.identity import names_bearer
 from surehand.ledger import Operation
 from surehand.states import FINAL, State, legal
-from surehand.worker.ticks import RUNNING, WAITING
 
 #: A state in which an operation may rest; others only while its message is a dead letter.
 _ENDS = (*FINAL, State.PERMANENTLY_FAILED, State.DEAD_LETTERED)
@@ -35,7 +32,7 @@ def faults_at_rest(item: Operation, *, now: datetime, dead_letter: bool, killed:
 
     *dead_letter*: a message of it is in the dead-letter queue; *killed*: how often a process died while it ran.
     """
-    if item.id in (slot_id(item.handler, RUNNING), slot_id(item.handler, WAITING)) or names_bearer(item.id):
+    if item.is_slot:
         return  # names another operation, whose own state tells what becomes of it
     if item.leased_at(now):
         yield Broken("no lease is left", f"{item.id} is {item.state} until {item.lease_until}")
