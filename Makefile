@@ -59,7 +59,7 @@ check: .venv/.ready node_modules/.ready ## Lint, format, types, imports, address
 	$(NODE) node_modules/pyright/index.js tests/typing
 	.venv/bin/lint-imports
 	@echo 'no committed file carries the address of a registry or a path of one machine'
-	@! git grep -nIE 'py[p]i[.]org|files[.]pythonhosted|registry[.]npm[j]s|["'"'"' ]/(work|root)/'
+	@! git grep -nIE 'py[p]i[.]org|files[.]pythonhos[t]ed|registry[.]npm[j]s|^--(extra-)?in[d]ex|^--fin[d]-links|["'"'"' ]/(work|root)/'
 
 .PHONY: synth
 synth: .venv/.ready node_modules/.ready ## Synthesise the stacks (no credentials needed)
@@ -88,8 +88,8 @@ oracle: .venv/.ready .cache/oracle/.ready ## Run the ledger's contracts on Dynam
 .PHONY: lock
 lock: $(UV) ## Compile requirements/*.in again, keeping the versions that still fit (ARGS=--upgrade for newer ones)
 	@for name in bootstrap lambda dev emulator; do \
-	  $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --no-emit-find-links --no-header $(ARGS) requirements/$$name.in -o requirements/$$name.txt; \
+	  $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	    $(ARGS) requirements/$$name.in -o requirements/$$name.txt; \
 	done
 
 .PHONY: clean
