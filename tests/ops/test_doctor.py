@@ -201,43 +201,51 @@ def test_what_is_not_checked_comes_with_what_would_change_that(why: str, advice:
     assert advice in one.fix
 
 
-def test_a_note_fails_a_strict_check_only(depot: World, surehand: Surehand, monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_unread(place: Any, wanted: dict[str, Any]) -> Facts:
-        facts: Any = healthy(wanted)
-        facts.queues[PARCELS] = Unknown("AccessDenied")
-        return facts
+Gathered = Callable[[Callable[[Any], object]], None]
+DENIED = Unknown("AccessDenied")
 
-    monkeypatch.setattr("surehand_cli.doctor.command.gather", one_unread)
+
+@pytest.fixture
+def gathered(depot: World, monkeypatch: pytest.MonkeyPatch) -> Gathered:
+    """Let the command gather the facts of a healthy account as *spoil* leaves them."""
+
+    def gathering(spoil: Callable[[Any], object]) -> None:
+        def gather(place: Any, wanted: dict[str, Any]) -> Facts:
+            facts = healthy(wanted)
+            spoil(facts)
+            return facts
+
+        monkeypatch.setattr("surehand_cli.doctor.command.gather", gather)
+
+    return gathering
+
+
+def deny_most(facts: Any) -> None:
+    for kind in (facts.queues, facts.functions, facts.mappings):
+        kind.update(dict.fromkeys(kind, DENIED))
+
+
+def test_a_note_fails_a_strict_check_only(surehand: Surehand, gathered: Gathered) -> None:
+    gathered(lambda facts: facts.queues.update({PARCELS: DENIED}))
     loose, strict = surehand("doctor"), surehand("doctor", "--strict")
     assert (loose.status, strict.status) == (0, 1)
     assert "1 note." in loose.err
 
 
-def test_an_account_of_which_most_cannot_be_read_gets_no_verdict(
-    depot: World, surehand: Surehand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def little_read(place: Any, wanted: dict[str, Any]) -> Facts:
-        facts: Any = healthy(wanted)
-        for kind in (facts.queues, facts.functions, facts.mappings):
-            kind.update(dict.fromkeys(kind, Unknown("AccessDenied")))
-        return facts
-
-    monkeypatch.setattr("surehand_cli.doctor.command.gather", little_read)
+def test_an_account_of_which_most_cannot_be_read_gets_no_verdict(surehand: Surehand, gathered: Gathered) -> None:
+    gathered(deny_most)
     said = surehand("doctor")
     assert said.status == 3
     assert "surehand: no verdict: 16 of 19 things could not be read" in said.err
 
 
-def test_an_account_of_which_nothing_can_be_read_gets_one_line(
-    depot: World, surehand: Surehand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def nothing_read(place: Any, wanted: dict[str, Any]) -> Facts:
-        facts: Any = healthy(wanted)
-        for kind in (facts.queues, facts.functions, facts.mappings):
-            kind.update(dict.fromkeys(kind, Unknown("AccessDenied")))
-        return dataclasses.replace(facts, **dict.fromkeys(("table", "ttl", "alarms"), Unknown("AccessDenied")))
+def test_an_account_of_which_nothing_can_be_read_gets_one_line(surehand: Surehand, gathered: Gathered) -> None:
+    def deny_all(facts: Any) -> None:
+        deny_most(facts)
+        for name in ("table", "ttl", "alarms"):
+            object.__setattr__(facts, name, DENIED)
 
-    monkeypatch.setattr("surehand_cli.doctor.command.gather", nothing_read)
+    gathered(deny_all)
     said = surehand("doctor")
     assert (said.status, said.out) == (3, "")
     assert said.err.strip() == (

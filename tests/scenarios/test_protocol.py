@@ -409,14 +409,20 @@ def test_p8_a_success_that_won_over_a_cancel_is_told_to_whoever_cancels_again() 
         assert again == NotDone("it is succeeded, and that is final")
 
 
+def died_with_a_cancel(made) -> dict:
+    """Request a cancel while a run is under way whose process then dies; return its event."""
+    event = made.event(plain, TICKET)
+    crash(made, plain, event)
+    made.clock.advance(-HOUR)
+    existing = made.operation(plain, TICKET)
+    write(made, cancel(existing, act(made), operation_id=existing.id, handler="plain", tenant=None))
+    made.clock.advance(HOUR)
+    return event
+
+
 def test_p8_a_cancel_during_a_run_that_died_takes_effect_at_the_next_delivery() -> None:
     with world(KIOSK) as made, script() as told:
-        event = made.event(plain, TICKET)
-        crash(made, plain, event)
-        made.clock.advance(-HOUR)
-        existing = made.operation(plain, TICKET)
-        write(made, cancel(existing, act(made), operation_id=existing.id, handler="plain", tenant=None))
-        made.clock.advance(HOUR)
+        event = died_with_a_cancel(made)
         assert ids(plain(redeliver(event), None)) == []
         assert len(told.runs) == 1
         assert made.operation(plain, TICKET).state is State.CANCELED
@@ -424,12 +430,7 @@ def test_p8_a_cancel_during_a_run_that_died_takes_effect_at_the_next_delivery() 
 
 def test_p8_a_cancel_that_was_requested_outlives_the_stamp_of_its_dead_letter() -> None:
     with world(KIOSK) as made, script() as told:
-        event = made.event(plain, TICKET)
-        crash(made, plain, event)
-        made.clock.advance(-HOUR)
-        existing = made.operation(plain, TICKET)
-        write(made, cancel(existing, act(made), operation_id=existing.id, handler="plain", tenant=None))
-        made.clock.advance(HOUR)
+        event = died_with_a_cancel(made)
         write(made, seen_in_dead_letters(made, plain, TICKET, event["Records"][0]["messageId"]))
         made.clock.advance(HOUR)
         assert ids(plain(made.event(plain, TICKET), None)) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -25,9 +25,8 @@ from surehand.ledger import (
 )
 from surehand.ledger.claims import Proposal, is_redrive
 from surehand.states import State
+from tests.unit.operations import DAYS, HOUR, NOW, SECOND, an_operation
 
-NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
-SECOND, HOUR, DAYS = timedelta(seconds=1), timedelta(hours=1), timedelta(days=30)
 LEASE = Lease(owner="two", until=NOW + 32 * SECOND, retention=DAYS, give_up_after=3 * HOUR, version="v2")
 HELD = [State.LEASED, State.PROCESSING]
 FAILED = [State.PERMANENTLY_FAILED, State.DEAD_LETTERED]
@@ -35,20 +34,10 @@ FAILED = [State.PERMANENTLY_FAILED, State.DEAD_LETTERED]
 
 def item(state: State, **known) -> Operation:
     """An operation that M1 brought two hours ago; its last claim was an hour ago, and its lease has ended."""
-    made = Operation(
-        id="o",
-        handler="orders",
-        tenant="t",
-        state=state,
-        fence=3,
-        owner="one",
-        claimed_at=NOW - HOUR,
-        started_at=NOW - 2 * HOUR,
-        expires_at=NOW + DAYS - HOUR,
+    made = an_operation(
+        state,
         lease_until=NOW - HOUR + 32 * SECOND if state in HELD else None,
         attempts=2,
-        marks=0,
-        message_ids=("m1",),
         fingerprints=("body", "fields"),
         history=(Entry(state=state, at=NOW - HOUR, fence=3, attempt=2, message_id="m1"),),
         code="provider.busy",

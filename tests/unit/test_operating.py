@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from surehand.ledger import Entry, Operation, Write
 from surehand.ledger.operating import Act, NotDone, cancel, dead_lettered, release, resolve
 from surehand.states import State
+from tests.unit.operations import DAYS, HOUR, NOW, SECOND, an_operation
 
-NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
-SECOND, HOUR, DAYS = timedelta(seconds=1), timedelta(hours=1), timedelta(days=30)
 ACT = Act(actor="ann", reason="said so", now=NOW, retention=DAYS)
 HELD = [State.LEASED, State.PROCESSING]
 NAMES = {"operation_id": "o", "handler": "orders", "tenant": "t"}
 
 
 def item(state: State, **known) -> Operation:
-    made = Operation(
-        id="o",
-        handler="orders",
-        tenant="t",
-        state=state,
-        fence=3,
-        owner="one",
-        claimed_at=NOW - HOUR,
-        started_at=NOW - 2 * HOUR,
-        expires_at=NOW + DAYS - HOUR,
+    made = an_operation(
+        state,
         lease_until=NOW - SECOND if state in HELD else None,
         attempts=2,
-        marks=0,
-        message_ids=("m1",),
         history=(Entry(state=state, at=NOW - HOUR, fence=3, attempt=2),),
         code="provider.busy",
         not_before=None if state in HELD else NOW + HOUR,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -16,9 +15,8 @@ from surehand.ledger import Candidate, Lease, Operation, Wanted, Write, decide
 from surehand.ledger.claims import Proposal
 from surehand.ledger.operating import Act, cancel, dead_lettered, release, resolve
 from surehand.states import TRANSITIONS, Actor, State
+from tests.unit.operations import DAYS, HOUR, NOW, an_operation
 
-NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
-HOUR, DAYS = timedelta(hours=1), timedelta(days=30)
 ACT = Act(actor="ann", reason="said so", now=NOW, retention=DAYS)
 LEASE = Lease(owner="two", until=NOW + HOUR, retention=DAYS)
 NAMES = {"operation_id": "o", "handler": "orders", "tenant": "t"}
@@ -35,19 +33,7 @@ def items() -> Iterator[Operation | None]:
     yield None
     for state in State:
         failed = ("m1",) if state is State.PERMANENTLY_FAILED else ()
-        plain = Operation(
-            id="o",
-            handler="orders",
-            tenant="t",
-            state=state,
-            fence=3,
-            owner="one",
-            claimed_at=NOW - HOUR,
-            started_at=NOW - HOUR,
-            expires_at=NOW + DAYS,
-            message_ids=("m1",),
-            failed_ids=failed,
-        )
+        plain = an_operation(state, failed_ids=failed)
         leases = [NOW - HOUR / 2, NOW + HOUR / 2] if state in HELD else [None]
         for lease_until in leases:
             yield replace(plain, lease_until=lease_until)
