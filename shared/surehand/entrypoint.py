@@ -67,7 +67,7 @@ def _renew_after_restore(handler: Handler[Any]) -> None:
         forget()
         ports_of(handler)  # here rather than in the first invocation, whose timeout is for the handler
 
-    after_restore(renew)
+    after_restore(renew, environment=os.environ)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def _initialise() -> None:
     from surehand.aws.snapshots import after_restore
 
     _ingress()
-    after_restore(_renew)
+    after_restore(_renew, environment=os.environ)
 
 
 if os.environ.get("AWS_LAMBDA_FUNCTION_NAME") and os.environ.get(variables.SOURCES):

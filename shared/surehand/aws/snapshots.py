@@ -10,9 +10,8 @@ https://docs.aws.amazon.com/lambda/latest/dg/snapstart-runtime-hooks-python.html
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from surehand.errors import ConfigurationError
@@ -22,8 +21,8 @@ from surehand.variables import INITIALIZATION, SNAPSHOT
 _HOOKS = "snapshot_restore_py"
 
 
-def after_restore(renew: Callable[[], object]) -> None:
-    """Call *renew* whenever this environment is restored from a snapshot.
+def after_restore(renew: Callable[[], object], *, environment: Mapping[str, str]) -> None:
+    """Call *renew* whenever this process, which has these environment variables, is restored from a snapshot.
 
     Raises:
         ConfigurationError: The run time has no such hooks, and this environment is initialised for a snapshot.
@@ -31,7 +30,7 @@ def after_restore(renew: Callable[[], object]) -> None:
     try:
         hooks = import_module(_HOOKS)
     except ModuleNotFoundError:
-        if os.environ.get(INITIALIZATION) == SNAPSHOT:
+        if environment.get(INITIALIZATION) == SNAPSHOT:
             raise ConfigurationError(
                 f"SnapStart is on and {_HOOKS} is missing: clients and random numbers of the snapshot would be shared. "
                 "Use a managed Python runtime of Lambda, from 3.12 on, or switch SnapStart off."

@@ -16,6 +16,10 @@ from aws_cdk import aws_sns as sns
 
 from handlers.service import SHOP
 from surehand.aws import sweep_telling, telling, tick_metrics
+from surehand.declare import metrics_of
+from surehand.delivery import Unreadable
+from surehand.outcomes import Outcome
+from surehand.worker.endings import Ending
 from surehand_cdk import ServiceConstruct
 from surehand_cdk.watch import Profile, Traffic, Watch
 from surehand_cdk.watch.runbook import ENTRIES
@@ -174,7 +178,9 @@ def own_metrics(synthesis: Synthesis) -> set[tuple[str, str]]:
 
 def test_the_alarms_read_the_namespace_and_dimension_that_the_run_time_writes(watch: Synthesis):
     now = datetime(2026, 11, 29, tzinfo=UTC)
-    record = telling._record("shop-dev-busy", {"Attempts": 1}, {}, now)
+    delivery = Unreadable(message_id="m1", receipt_handle=None, receive_count=1, group=None, problem="body")
+    ending = Ending(index=0, delivery=delivery, outcome=Outcome.REJECTED, phase="parse")
+    (record,) = telling.metrics(busy, [ending], now, dimension=metrics_of("shop", "dev", busy.name))
     (directive,) = record["_aws"]["CloudWatchMetrics"]
 
     assert directive["Namespace"] == "surehand"
