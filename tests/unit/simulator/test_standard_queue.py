@@ -197,6 +197,18 @@ def test_at_a_rate_of_duplicates_everything_is_delivered_at_least_once_and_somet
     assert 210 < len(seen) < 320
 
 
+def test_copies_have_no_copies_so_what_goes_round_does_not_multiply(sim, queue):
+    sim.chance.faults = Faults(duplicate=2.0)  # certain for each receive and each delete of what was sent
+    queue.send("a")
+    counts = []
+    for _ in range(20):
+        for message in queue.receive(10):
+            counts.append(message.receive_count)
+            queue.delete(message.receipt_handle)
+        sim.run(for_=60 * SECOND)
+    assert counts == [1, 2, 2]
+
+
 def test_reordering_changes_the_order_and_loses_nothing(sim, queue):
     sim.chance.faults = Faults(reorder=0.5)
     sent = [queue.send(str(number)) for number in range(50)]

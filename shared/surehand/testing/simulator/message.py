@@ -19,6 +19,7 @@ class Message:
         expires_at: The end of its retention.
         source: Name of the queue that SQS moved it from, for a dead letter.
         flying: Received, and neither deleted nor visible again.
+        repeated: A copy that SQS delivers although its message was received or deleted. There is none of a copy.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Message:
     stored: bool = True
     hidden: bool = True
     flying: bool = False
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,6 +97,7 @@ class MoveTask:
             receives=0,
             first_received_at=None,
             source=None,
+            repeated=False,
         )
         self.moved += 1
 

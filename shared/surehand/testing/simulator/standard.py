@@ -48,13 +48,15 @@ class StandardQueue(Queue):
         raise KeyError(message_id)
 
     def _repeat(self, message: Message, after: timedelta) -> None:
-        self.take_in(message, "repeated", visible_at=self.scene.timeline.now() + after)
+        self.take_in(message, "repeated", visible_at=self.scene.timeline.now() + after, repeated=True)
 
     def _may_repeat(self, message: Message) -> None:
         if not message.stored:
             self._deleted.append(message)
         chance = self.scene.chance
-        if chance.of(chance.faults.duplicate / 2):  # once for the receive, once for the delete
+        # Once for the receive, once for the delete. A message has a few copies, and its copies have none: else what
+        # goes round in receives, on its way to the dead letters, would multiply without bound.
+        if not message.repeated and chance.of(chance.faults.duplicate / 2):
             self._repeat(message, chance.within(DUPLICATE_WITHIN))
 
     def _took_off(self, message: Message) -> None:
