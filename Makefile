@@ -35,8 +35,9 @@ export JSII_NODE                       := $(CURDIR)/$(NODE)
 export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(CACHE)/jsii
 export CDK_HOME                        := $(CACHE)/cdk
 export CDK_DISABLE_CLI_TELEMETRY       := true
-# The calling shell's own environment must not decide where packages go or what is imported.
-unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
+# The calling shell's own environment must not decide where packages go, what is imported, or that every process of the
+# tests compiles aws_cdk and moto anew.
+unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## Show this list
