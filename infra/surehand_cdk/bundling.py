@@ -19,6 +19,7 @@ from constructs import Construct
 
 import surehand
 from surehand import Service
+from surehand_cdk.bytecode import NoCompiler, compile_all, interpreter
 
 #: The run time that is deployed. `requirements/lambda.txt` is compiled for this Python too.
 PYTHON = "3.13"
@@ -41,17 +42,22 @@ class BundleError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """What goes into the zip. *requirements* is a hashed lock; *handlers* are top-level packages or modules."""
+    """What goes into the zip. *requirements* is a hashed lock; *handlers* are top-level packages or modules.
+
+    *compiler* is the interpreter whose bytecode goes in too: a path, or a version that uv looks for. None: no bytecode.
+    """
 
     requirements: Path
     handlers: tuple[Path, ...]
     target: Target
+    compiler: str | None = None
 
     def build(self, output: Path) -> None:
         """Fill *output*, an empty directory. Two builds of the same sources are byte-identical.
 
         Raises:
-            BundleError: uv is not installed, or could not install the requirements.
+            BundleError: uv is not installed, or could not install the requirements, or *compiler* is not the Python
+                that runs the bundle.
         """
         self._install(output)
         shutil.copytree(Path(surehand.__file__).parent, output / "surehand", ignore=_LEFT_OUT)
@@ -60,7 +66,21 @@ class Bundle:
                 shutil.copytree(source, output / source.name, ignore=_LEFT_OUT_OF_HANDLERS)
             else:
                 shutil.copy(source, output / source.name)
-        _normalise(output)
+        _remove_differences(output)
+        if self.compiler is not None:
+            self._compile(output, self.compiler)
+        _set_modes(output)
+
+    def _compile(self, output: Path, request: str) -> None:
+        version = PYTHON if self.target is Target.LAMBDA else "{}.{}".format(*sys.version_info)
+        try:
+            compile_all(output, by=interpreter(request, version=version, uv=_uv()))
+        except NoCompiler as error:
+            raise BundleError(
+                f"-c bytecode={request}: the bundle's bytecode must be compiled by Python {version}. {error}\n"
+                f"Install it and give its path (-c bytecode=/path/to/python{version}), or leave -c bytecode out: "
+                "functions then compile what they import in each cold start."
+            ) from error
 
     def _install(self, output: Path) -> None:
         platform = _LAMBDA if self.target is Target.LAMBDA else ("--python", sys.executable)
@@ -79,7 +99,9 @@ class Bundle:
         raise BundleError(f"uv could not install {self.requirements.name} for {self.target}:\n{problem}")
 
 
-def bundle_of(service: Service, target: Target, requirements: Path | None = None) -> Bundle:
+def bundle_of(
+    service: Service, target: Target, requirements: Path | None = None, *, compiler: str | None = None
+) -> Bundle:
     """Return the bundle of a service: the top-level package of each handler's module.
 
     *requirements* defaults to `requirements/lambda.txt` of the project, which is the nearest folder above the handlers
@@ -95,7 +117,7 @@ def bundle_of(service: Service, target: Target, requirements: Path | None = None
             f"Service '{service.name}': the bundle's dependencies are read from {lock}, which does not exist. "
             "Compile it with `uv pip compile --universal --generate-hashes`, or name another with -c requirements=PATH."
         )
-    return Bundle(requirements=lock, handlers=sources, target=target)
+    return Bundle(requirements=lock, handlers=sources, target=target, compiler=compiler)
 
 
 def code_asset(scope: Construct, id: str, bundle: Bundle) -> s3_assets.Asset:
@@ -161,11 +183,14 @@ def _environment() -> Mapping[str, str]:
     return {"UV_SYSTEM_CERTS": "1", **os.environ, "UV_PYTHON_DOWNLOADS": "never"}
 
 
-def _normalise(output: Path) -> None:
+def _remove_differences(output: Path) -> None:
     """Remove what differs between machines: console scripts name this interpreter, and RECORD holds their digest."""
     shutil.rmtree(output / "bin", ignore_errors=True)
     (output / ".lock").unlink(missing_ok=True)
     for record in output.glob("*.dist-info/RECORD"):
         record.unlink()
+
+
+def _set_modes(output: Path) -> None:
     for path in output.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)

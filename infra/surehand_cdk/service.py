@@ -17,7 +17,7 @@ from surehand.declare.options import check_name
 from surehand.declare.sweeping import MEGABYTES
 from surehand.errors import DeclarationError
 from surehand_cdk.acknowledged import ADOPTED, CODE, acknowledge
-from surehand_cdk.bundling import Target, bundle_of, code_asset
+from surehand_cdk.bundling import Bundle, Target, bundle_of, code_asset
 from surehand_cdk.edge import Edge
 from surehand_cdk.function import HandlerResources, Setting, handler_resources
 from surehand_cdk.keeping import Keeping, admit_logs
@@ -48,6 +48,8 @@ class ServiceConstruct(Construct):
     Context (`-c NAME=VALUE`):
         target: "lambda" (default) or "host", to build the bundle for this machine's interpreter.
         requirements: Path of the bundle's lock, if not `requirements/lambda.txt` of the project.
+        bytecode: The deployed Python on this machine, as a path or as a version that uv finds ("3.13"). The bundle then
+            holds bytecode and a cold start compiles nothing; the archive grows by half.
         version: What SUREHAND_VERSION says; by default the beginning of the bundle's hash.
 
     Raises:
@@ -80,7 +82,7 @@ class ServiceConstruct(Construct):
         if encryption_key is not None:
             admit_logs(encryption_key, Stack.of(self), f"/aws/lambda/{service.name}-{stage}-")
         self.table = ledger_table(self, "Ledger", name=table_name(service.name, stage), keeping=self._keeping)
-        self.code = code_asset(self, "Code", bundle_of(service, self._target(), self._requirements()))
+        self.code = code_asset(self, "Code", self._bundle())
         acknowledge(self.code, CODE)
         places = {handler.name: Construct(self, handler.name) for handler in service.handlers}
         pairs = {
@@ -177,6 +179,11 @@ class ServiceConstruct(Construct):
             derived.TABLE: self.table.table_name,
             derived.VERSION: self._version(),
         }
+
+    def _bundle(self) -> Bundle:
+        compiler = self.node.try_get_context("bytecode")
+        compiler = None if compiler is None else str(compiler)
+        return bundle_of(self.service, self._target(), self._requirements(), compiler=compiler)
 
     def _target(self) -> Target:
         given = self.node.try_get_context("target") or Target.LAMBDA

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import marshal
 import re
+import shutil
 import struct
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 
 import pytest
@@ -20,7 +23,7 @@ from handlers.service import SHOP
 from surehand import Handler
 from surehand.declare import lambda_handler
 from surehand_cdk import BundleError, ServiceConstruct, Target
-from surehand_cdk.bundling import Bundle, bundle_of
+from surehand_cdk.bundling import PYTHON, Bundle, bundle_of
 from tests.infra.deployed import Deployed
 from tests.infra.synthesis import new_app, synthesise
 
@@ -32,9 +35,9 @@ AARCH64 = 0xB7
 MEBIBYTE = 2**20
 
 
-def build(target: Target, folder: Path) -> Path:
+def build(target: Target, folder: Path, *, compiler: str | None = None) -> Path:
     folder.mkdir()
-    bundle_of(SHOP, target).build(folder)
+    bundle_of(SHOP, target, compiler=compiler).build(folder)
     return folder
 
 
@@ -46,6 +49,11 @@ def arm64(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(Target.HOST, tmp_path_factory.mktemp("host") / "asset")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(Target.HOST, tmp_path_factory.mktemp("compiled") / "asset", compiler=sys.executable)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +127,46 @@ class TestContent:
             for path in arm64.rglob("*"):
                 archive.write(path, path.relative_to(arm64))
         assert (tmp_path / "asset.zip").stat().st_size <= 5 * MEBIBYTE
+
+
+class TestBytecode:
+    """With `-c bytecode=`; without it there is none (`test_nothing_of_this_machine_gets_in`)."""
+
+    def test_every_module_has_it_and_it_is_never_checked_against_the_source(self, compiled: Path) -> None:
+        modules = [path for path in compiled.rglob("*.py") if path.stem.isidentifier()]
+        headers = {Path(cache_from_source(str(path))).read_bytes()[:8] for path in modules}
+        assert headers == {MAGIC_NUMBER + bytes([0b01, 0, 0, 0])}  # PEP 552: by hash, unchecked
+
+    def test_two_builds_are_byte_identical_and_name_the_place_on_lambda(self, compiled: Path, tmp_path: Path) -> None:
+        again = build(Target.HOST, tmp_path / "again", compiler=sys.executable)
+        assert files(again) == files(compiled)
+        code = marshal.loads(Path(cache_from_source(str(compiled / "handlers" / "orders.py"))).read_bytes()[16:])
+        assert code.co_filename == "/var/task/handlers/orders.py"
+
+    def test_it_is_what_a_cold_start_imports(self, compiled: Path, tmp_path: Path) -> None:
+        asset = tmp_path / "asset"
+        shutil.copytree(compiled, asset)
+        (asset / "handlers" / "orders.py").write_text("raise SystemExit('compiled anew')", encoding="utf-8")
+        code = "import sys; sys.path.insert(0, sys.argv[1]); import handlers.orders"
+        command = [sys.executable, "-I", "-c", code, str(asset)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_another_python_than_the_deployed_one_is_refused(self, tmp_path: Path) -> None:
+        other = tmp_path / "python"
+        other.write_text(f"#!/bin/sh\necho {PYTHON.replace('3.', '3.9')}\n", encoding="utf-8")
+        other.chmod(0o755)
+        with pytest.raises(BundleError, match=rf"-c bytecode=.*must be compiled by Python {re.escape(PYTHON)}\. "):
+            build(Target.LAMBDA, tmp_path / "asset", compiler=str(other))
+
+    def test_without_such_a_python_it_says_what_to_do(self, tmp_path: Path) -> None:
+        with pytest.raises(BundleError, match=r"(?s)-c bytecode=3\.99: .*\nInstall it and give its path"):
+            build(Target.LAMBDA, tmp_path / "asset", compiler="3.99")
+
+    def test_the_context_asks_for_it(self) -> None:
+        app = new_app(target="host", bytecode=sys.executable)
+        compiled = ServiceConstruct(Stack(app, "core"), "Service", SHOP, stage="dev")
+        assert compiled.code.asset_hash != asset_version(Target.HOST)
 
 
 class TestAssets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -157,6 +158,7 @@ def _context(surroundings: Surroundings) -> dict[str, str]:
     return {
         "env": STAGE,
         "target": "host",
+        "bytecode": sys.executable,
         "visibility_seconds": str(VISIBILITY_SECONDS),
         "environment": json.dumps(dict(surroundings.environment)),
     }
