@@ -3,7 +3,7 @@
 
 PYTHON  ?= python3
 ENV     ?= dev
-WORKERS ?= 2
+WORKERS ?= 3
 TESTS   ?= tests
 ARGS    ?=
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
-from botocore.loaders import JSONFileLoader
+
+from tests.remembered import remember
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,21 +40,7 @@ os.environ.setdefault("JSII_RUNTIME_PACKAGE_CACHE_ROOT", str(ROOT / ".cache" / "
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("repeatable")
 
-# Every session reads botocore's list of all endpoints anew, which is a tenth of what the tests on moto compute. The
-# models of services stay each session's own, since moto writes into them.
-_MODELS: dict[str, Any] = {}
-_load_file = JSONFileLoader.load_file
-
-
-def _load_file_once(self: JSONFileLoader, file_path: str) -> Any:
-    if "service-2" in Path(file_path).name:
-        return _load_file(self, file_path)
-    if file_path not in _MODELS:
-        _MODELS[file_path] = _load_file(self, file_path)
-    return _MODELS[file_path]
-
-
-JSONFileLoader.load_file = _load_file_once  # type: ignore[method-assign]
+remember()
 
 _connect = socket.socket.connect
 
