@@ -1,4 +1,4 @@
-"""What every session of botocore finds out anew is found out once for all of a test process: a fifth of what moto costs.
+"""What every session of botocore finds out anew, found out once for all of a test process: a tenth of what moto costs.
 
 All of it is read from files that do not change, or computed from names alone. The models of services stay each
 session's own, since moto writes into them.
@@ -18,7 +18,7 @@ _events: dict[str, str] = {}
 
 _load_file = JSONFileLoader.load_file
 _list_services = Loader.list_available_services
-_alias = EventAliaser._alias_event_name
+_alias = EventAliaser._alias_event_name  # type: ignore[attr-defined]
 
 
 def _load_file_once(self: JSONFileLoader, file_path: str) -> Any:
@@ -46,4 +46,4 @@ def remember() -> None:
     """Let botocore remember, for as long as this process lives."""
     JSONFileLoader.load_file = _load_file_once  # type: ignore[method-assign]
     Loader.list_available_services = _list_services_once  # type: ignore[method-assign]
-    EventAliaser._alias_event_name = _alias_once  # type: ignore[method-assign]
+    EventAliaser._alias_event_name = _alias_once  # type: ignore[attr-defined]

@@ -96,25 +96,33 @@ def cold(*, runs: int) -> Iterator[Figure]:
 
 
 def asset(*, runs: int) -> Iterator[Figure]:
-    """Yield the same from the bundle that is deployed: without compiled files, as in Lambda's read-only folder.
+    """Yield the same from the bundle that is deployed, in a folder that is read-only, as Lambda's.
 
-    boto3 is the environment's own, as Lambda brings its own. The peer starts from the same bundle.
+    Once as it is by default, and once with bytecode (`-c bytecode=`). boto3 is the environment's own, as Lambda brings
+    its own. The peer starts from the same bundle.
     """
     use_locked_node()
-    from surehand_cdk.bundling import Target, bundle_of
+    for name, compiler in (("asset", None), ("asset with bytecode", sys.executable)):
+        with tempfile.TemporaryDirectory() as folder:
+            bundle = Path(folder) / "asset"
+            bundle.mkdir()
+            _build(bundle, compiler)
+            with starter(bundle) as made:
+                bare = replace(made, environment={**made.environment, "PYTHONDONTWRITEBYTECODE": "1"})
+                for what in ("cpu_ms", "wall_ms"):
+                    ours, peer = bare.measure(*OURS, what), bare.measure("peer_orders", "lambda_handler", what)
+                    turns = in_turns(ours, peer, runs=runs)
+                    yield compared("cold", {"of": f"{what.removesuffix('_ms')}, {name}"}, turns, unit="ms")
 
-    with tempfile.TemporaryDirectory() as folder:
-        bundle = Path(folder) / "asset"
-        bundle.mkdir()
-        bundle_of(SHOP, Target.HOST).build(bundle)
-        shutil.copy(Path(str(child.__file__)).with_name("peer_orders.py"), bundle)
-        with starter(bundle) as made:
-            bare = replace(made, environment={**made.environment, "PYTHONDONTWRITEBYTECODE": "1"})
-            for what in ("cpu_ms", "wall_ms"):
-                turns = in_turns(
-                    bare.measure(*OURS, what), bare.measure("peer_orders", "lambda_handler", what), runs=runs
-                )
-                yield compared("cold", {"of": f"{what.removesuffix('_ms')}, asset"}, turns, unit="ms")
+
+def _build(bundle: Path, compiler: str | None) -> None:
+    from surehand_cdk.bundling import Target, bundle_of
+    from surehand_cdk.bytecode import compile_all
+
+    bundle_of(SHOP, Target.HOST).build(bundle)
+    shutil.copy(Path(str(child.__file__)).with_name("peer_orders.py"), bundle)
+    if compiler is not None:
+        compile_all(bundle, by=compiler)
 
 
 def imports(side: str, listed: str) -> Figure:
