@@ -28,13 +28,13 @@ NO_REPLY = (Fault.LOSE_REPLY, Fault.REFUSE)
 MOMENT = timedelta(milliseconds=1)
 
 
-@queue("solo", key="number", batch_size=1, max_attempts=3)
+@queue("solo", key="number", batch_size=1, max_attempts=2)
 def solo(ticket: Ticket, job: Job) -> object:
     """One message in each invocation."""
     return SCRIPT.run(ticket, job)
 
 
-@queue("solo-careful", key="number", batch_size=1, on_unknown="hold")
+@queue("solo-careful", key="number", batch_size=1, max_attempts=2, on_unknown="hold")
 def solo_careful(ticket: Ticket, job: Job) -> object:
     """The same, with unknown effects held."""
     return SCRIPT.run(ticket, job)

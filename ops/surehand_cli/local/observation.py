@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from surehand.aws.items import decode
+from surehand.ledger import Operation
 from surehand_cli.local.deployed import Deployed
 
 if TYPE_CHECKING:
@@ -37,19 +39,28 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """The ledger's item of one operation. *messages* are those it names, in order; *code* is the last failure's."""
+
+    state: str
+    messages: Sequence[str] = ()
+    attempts: int = 0
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """What is new since the last look (*deliveries*, *other_lines*) and what is so now (the rest).
 
-    *states* are ledger states by operation id, and *carriers* the messages that its item names, in order. *dead* are
-    the ids of the messages in dead-letter queues; *waiting* counts the messages in all queues, in flight or not.
+    *ledger* is its items by operation id. *dead* are the ids of the messages in dead-letter queues; *waiting* counts
+    the messages in all queues, in flight or not.
     """
 
     deliveries: Sequence[Delivered]
     other_lines: Sequence[str]
-    states: Mapping[str, str]
+    ledger: Mapping[str, Recorded]
     dead: frozenset[str]
     waiting: int
-    carriers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -65,14 +76,10 @@ class Observer:
         """Look once."""
         lines = list(self._new_lines())
         deliveries = [delivered for line in lines if (delivered := read_delivery(line)) is not None]
-        items = list(self._items())
         return Seen(
             deliveries=deliveries,
             other_lines=[line for line in lines if read_delivery(line) is None],
-            states={item["id"]["S"]: item["state"]["S"] for item in items},
-            carriers={
-                item["id"]["S"]: [one["S"] for one in item.get("message_ids", {}).get("L", ())] for item in items
-            },
+            ledger=dict(self._items()),
             dead=self._dead_letters(),
             waiting=sum(self._count(self.deployed.queue(handler)) for handler in self.deployed.service.handlers),
         )
@@ -96,12 +103,13 @@ class Observer:
                 continue  # the emulator makes it with the first invocation
             self._read |= places
 
-    def _items(self) -> Iterator[Mapping[str, Any]]:
+    def _items(self) -> Iterator[tuple[str, Recorded]]:
         pages = self.deployed.dynamodb.get_paginator("scan")
         for page in pages.paginate(TableName=self.deployed.ledger, ConsistentRead=True):
             for item in page["Items"]:
                 if item["part"].get("S") == "operation":
-                    yield item
+                    operation = decode(item)
+                    yield operation.id, recorded(operation)
 
     def _dead_letters(self) -> frozenset[str]:
         for handler in self.deployed.service.handlers:
@@ -122,6 +130,17 @@ class Observer:
         """Count the messages of a queue, those in flight too."""
         answer = self.deployed.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=_COUNTS)
         return sum(int(answer["Attributes"].get(name, "0")) for name in _COUNTS)
+
+
+def recorded(operation: Operation) -> Recorded:
+    """Return what the ledger says of an operation; its own code goes with success, that of its history stays."""
+    codes = [entry.code for entry in operation.history if entry.code is not None]
+    return Recorded(
+        state=operation.state.value,
+        messages=operation.message_ids,
+        attempts=operation.attempts,
+        code=codes[-1] if codes else None,
+    )
 
 
 def read_delivery(line: str) -> Delivered | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from surehand_cli.local.observation import Delivered, Seen
+from surehand_cli.local.observation import Delivered, Recorded, Seen
 from surehand_cli.local.samples import Fate, Sample, Sent
 
 #: Outcomes after which SQS deletes the message.
@@ -15,6 +15,8 @@ _DELETED = {"succeeded": Fate.SUCCEEDED, "already_applied": Fate.ALREADY_APPLIED
 #: The emulator may lose what a function printed last. After so many looks in a row at empty queues, the ledger alone
 #: tells what has become of a message.
 _LOOKS = 10
+#: States in which what a message asked for is over and done.
+_FINAL = frozenset({"succeeded", "compensated", "canceled"})
 #: Outcomes that give a message up.
 _GIVEN_UP = frozenset({"rejected", "exhausted", "held", "key_conflict"})
 #: Outcomes that ask for another attempt.
@@ -29,7 +31,7 @@ class Track:
     sent: Sent | None
     handler: str
     deliveries: list[Delivered] = field(default_factory=list)
-    state: str | None = None
+    recorded: Recorded | None = None
     dead: bool = False
 
     @property
@@ -51,7 +53,7 @@ class Track:
         if self.dead:
             return Fate.DEAD_LETTERED
         fate = _DELETED.get(self.deliveries[-1].outcome) if self.deliveries else None
-        if fate is None or self.state not in ("succeeded", "compensated", "canceled"):
+        if fate is None or self.recorded is None or self.recorded.state not in _FINAL:
             return None
         return fate
 
@@ -86,13 +88,21 @@ class Track:
 
     @property
     def attempts(self) -> int:
-        """How many attempts have begun."""
-        return max((delivered.attempt for delivered in self.deliveries), default=0)
+        """How many attempts have begun, as the log lines tell or, where the emulator has lost one, the ledger."""
+        told = max((delivered.attempt for delivered in self.deliveries), default=0)
+        return max(told, self._own.attempts) if self._own else told
 
     @property
     def code(self) -> str | None:
-        """The failure code that was given last."""
-        return next((delivered.code for delivered in reversed(self.deliveries) if delivered.code), None)
+        """The failure code that was given last, told likewise."""
+        told = next((delivered.code for delivered in reversed(self.deliveries) if delivered.code), None)
+        return told or (self._own.code if self._own else None)
+
+    @property
+    def _own(self) -> Recorded | None:
+        """The ledger's item, if it was this message that brought the operation."""
+        brought = self.recorded.messages[:1] if self.recorded is not None else ()
+        return self.recorded if self.sent is not None and self.sent.message_id in brought else None
 
     @property
     def met(self) -> bool:
@@ -134,7 +144,7 @@ class Progress:
             self._track_of(delivered).deliveries.append(delivered)
         for track in self.tracks:
             operation = track.deliveries[-1].operation if track.deliveries else None
-            track.state = seen.states.get(operation) if operation else track.state
+            track.recorded = seen.ledger.get(operation) if operation else track.recorded
             track.dead = track.sent is not None and track.sent.message_id in seen.dead
         self.waiting = seen.waiting
         self._quiet = self._quiet + 1 if seen.waiting == 0 else 0
@@ -147,20 +157,22 @@ class Progress:
         return self.waiting == 0 and all(track.fate is not None for track in self.tracks)
 
     def _believe_the_ledger(self, seen: Seen) -> None:
-        for operation, messages in seen.carriers.items():
-            state = seen.states.get(operation)
-            for place, message in enumerate(messages):
-                told = "canceled" if state == "canceled" else "already_applied" if place else "succeeded"
-                if state not in ("succeeded", "canceled") or self._knows(message):
+        for operation, recorded in seen.ledger.items():
+            canceled = recorded.state == "canceled"
+            for place, message in enumerate(recorded.messages):
+                if recorded.state not in ("succeeded", "canceled") or self._knows(message):
                     continue
-                handler = json.loads(operation)[0]
-                attempt = 0 if told == "already_applied" else 1
                 delivered = Delivered(
-                    handler=handler, message_id=message, operation=operation, attempt=attempt, outcome=told, code=None
+                    handler=json.loads(operation)[0],
+                    message_id=message,
+                    operation=operation,
+                    attempt=0,
+                    outcome="canceled" if canceled else "already_applied" if place else "succeeded",
+                    code=None,
                 )
                 track = self._track_of(delivered)
                 track.deliveries.append(delivered)
-                track.state = state
+                track.recorded = recorded
 
     def _knows(self, message: str) -> bool:
         return any(

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from surehand_cli.app import run
 from surehand_cli.local import command
-from surehand_cli.local.observation import Delivered, Seen
+from surehand_cli.local.observation import Delivered, Recorded, Seen
 from surehand_cli.local.progress import Progress
 from surehand_cli.local.run import EMULATOR_LOG, LocalRun
 from surehand_cli.local.samples import Effects, Fate, Sample, Sent, Surroundings
@@ -33,7 +33,9 @@ class Looks:
 
     def look(self) -> Seen:
         new, self.new = self.new, []
-        return Seen(deliveries=new, other_lines=[], states={OPERATION: "succeeded"}, dead=frozenset(), waiting=0)
+        return Seen(
+            deliveries=new, other_lines=[], ledger={OPERATION: Recorded(state="succeeded")}, dead=frozenset(), waiting=0
+        )
 
 
 @contextmanager

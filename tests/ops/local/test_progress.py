@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from surehand_cli.local.observation import Delivered, Seen, read_delivery
+from surehand_cli.local.observation import Delivered, Recorded, Seen, read_delivery
 from surehand_cli.local.progress import Progress, rejected, retried
 from surehand_cli.local.samples import Fate, Sample, Sent
 
@@ -31,8 +31,8 @@ def delivered(outcome: str, *, message: str = "id of an order", attempt: int = 1
 
 
 def seen(*deliveries: Delivered, state: str | None = None, dead: Sequence[str] = (), waiting: int = 0) -> Seen:
-    states = {} if state is None else {OPERATION: state}
-    return Seen(deliveries=deliveries, other_lines=[], states=states, dead=frozenset(dead), waiting=waiting)
+    ledger = {} if state is None else {OPERATION: Recorded(state=state)}
+    return Seen(deliveries=deliveries, other_lines=[], ledger=ledger, dead=frozenset(dead), waiting=waiting)
 
 
 def progress(*samples: Sample) -> Progress:
@@ -209,8 +209,9 @@ def test_a_webhook_that_was_answered_otherwise_is_not_as_expected() -> None:
     assert not run.tracks[0].met
 
 
-def empty_queues(state: str, carriers: Sequence[str]) -> Seen:
-    return dataclasses.replace(seen(state=state), carriers={OPERATION: carriers})
+def empty_queues(state: str, messages: Sequence[str], *, attempts: int = 1, code: str | None = None) -> Seen:
+    item = Recorded(state=state, messages=messages, attempts=attempts, code=code)
+    return dataclasses.replace(seen(), ledger={OPERATION: item})
 
 
 def test_a_delivery_whose_log_line_was_lost_is_known_from_the_ledger_once_the_queues_stay_empty() -> None:
@@ -221,6 +222,28 @@ def test_a_delivery_whose_log_line_was_lost_is_known_from_the_ledger_once_the_qu
     assert not run.done
     run.add(settled)
     assert [track.fate for track in run.tracks] == [Fate.SUCCEEDED, Fate.ALREADY_APPLIED]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        (),
+        (delivered("retry", code="provider.busy"),),
+        (delivered("retry", code="provider.busy"), delivered("retry", attempt=2, code="provider.busy")),
+        (delivered("succeeded", attempt=3),),
+    ],
+    ids=["none of them", "the first", "the first two", "the last"],
+)
+def test_attempts_and_code_are_those_of_the_ledger_whichever_log_lines_were_lost(told: Sequence[Delivered]) -> None:
+    run = progress(sample(attempts=3, code="provider.busy"), sample("the same again", Fate.ALREADY_APPLIED))
+    run.add(seen(*told))
+    messages = ["id of an order", "id of the same again"]
+    for _ in range(10):
+        run.add(empty_queues("succeeded", messages, attempts=3, code="provider.busy"))
+    assert [(track.met, track.attempts, track.code) for track in run.tracks] == [
+        (True, 3, "provider.busy"),
+        (True, 0, None),
+    ]
 
 
 def test_what_the_ledger_still_holds_is_not_believed_to_have_ended() -> None:

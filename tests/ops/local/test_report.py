@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from surehand_cli.local.observation import Recorded
 from surehand_cli.local.progress import Track
 from surehand_cli.local.report import Report, report
 from surehand_cli.local.samples import Effects, Fate, Sample, Sent
@@ -16,7 +17,8 @@ from tests.ops.local.test_progress import delivered
 def track(title: str, outcome: str | None, *, expected: Fate, state: str = "succeeded", dead: bool = False) -> Track:
     sample = Sample(title=title, handler="orders", send=lambda _: Sent(), fate=expected)
     deliveries = [] if outcome is None else [delivered(outcome)]
-    return Track(sample=sample, sent=Sent(), handler="orders", deliveries=deliveries, state=state, dead=dead)
+    recorded = Recorded(state=state)
+    return Track(sample=sample, sent=Sent(), handler="orders", deliveries=deliveries, recorded=recorded, dead=dead)
 
 
 GOOD = (
