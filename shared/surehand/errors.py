@@ -6,7 +6,6 @@
 | `ConfigurationError` | the environment lacks what the declaration needs             | the function fails at init, naming the variable |
 | `UnreadableEvent`    | the event is no SQS event, or a record cannot be answered    | the invocation fails; SQS keeps every message  |
 | `NotSent`            | SQS refused some of the messages of a `send`                 | the caller's exception, entry by entry         |
-| `FenceLost`          | another invocation owns the operation by now                 | a metric and a log line; nothing was written   |
 | `LedgerUnavailable`  | DynamoDB throttled, timed out or refused                     | messages are put back, nothing ran unclaimed   |
 | `CursorUnreadable`   | a saved cursor does not fit the type it is asked for as      | the message is rejected with `schedule.cursor` |
 | `WritesRefused`      | a write that joined `save_cursor` was refused                | the caller's exception; nothing was saved      |
@@ -37,10 +36,6 @@ class ConfigurationError(SurehandError):
 
 class UnreadableEvent(SurehandError, ValueError):
     """The event is not an SQS event, or one of its records has no message id and so cannot be answered."""
-
-
-class FenceLost(SurehandError):
-    """The operation was claimed by a later invocation, so this one must not write any more."""
 
 
 class LedgerUnavailable(SurehandError):

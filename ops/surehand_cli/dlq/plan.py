@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -174,11 +174,6 @@ def load(path: Path) -> Plan:
     if plan.digest != digest:
         raise Refusal(f"{path} was changed after it was made; make a new plan")
     return plan
-
-
-def limited(plan: Plan, letters: Iterable[Planned]) -> Plan:
-    """Return the plan for some of its letters only."""
-    return replace(plan, letters=tuple(letters))
 
 
 def changed(plan: Plan, present: Mapping[str, Known], now: datetime) -> Sequence[str]:

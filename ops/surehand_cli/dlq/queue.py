@@ -67,12 +67,6 @@ class Queue:
         return timedelta(seconds=int(self.attributes.get("VisibilityTimeout", "30")))
 
     @property
-    def max_receives(self) -> int | None:
-        """After how many receives SQS moves a message on, if it has a dead-letter queue."""
-        policy = json.loads(self.attributes.get("RedrivePolicy") or "{}")
-        return int(policy["maxReceiveCount"]) if "maxReceiveCount" in policy else None
-
-    @property
     def dead_letter_target(self) -> str | None:
         """The ARN of its dead-letter queue."""
         policy = json.loads(self.attributes.get("RedrivePolicy") or "{}")

@@ -78,15 +78,6 @@ def type_of(scheme: Scheme, reading: Reading) -> str | None:
     return None
 
 
-def item_ids(scheme: Scheme, reading: Reading) -> tuple[str, ...]:
-    """Return the id of each item of a batch, for a worker that keys its items one by one; empty if any lacks one."""
-    for places in alternatives(scheme.id):
-        rows = _rows(places, reading)
-        if rows:
-            return tuple(_bounded(_joined(row)) for row in rows)
-    return ()
-
-
 def _guard(type_: str | None, body: str, scheme: Scheme) -> str:
     return hashlib.sha256(f"{type_}\n{body}".encode()).hexdigest() if scheme.guard_type else body
 

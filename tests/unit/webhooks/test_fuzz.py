@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surehand.webhooks.handshake import signed_handshake, unsigned_handshake
-from surehand.webhooks.identity import identify, item_ids
+from surehand.webhooks.identity import identify
 from surehand.webhooks.place import Reading
 from surehand.webhooks.rejection import Rejected
 from surehand.webhooks.request import HttpRequest
@@ -101,7 +101,6 @@ def test_whatever_is_sent_verifying_raises_nothing_but_the_rejection(case):
 def test_whatever_is_sent_identifying_raises_nothing(case):
     name, request, _ = case
     identity = identify(SCHEMES[name], Reading(request), source="source")
-    item_ids(SCHEMES[name], Reading(request))
 
     assert identity.key.startswith("source#")
     assert identity.key.encode("utf-8")
