@@ -3,6 +3,7 @@
 
 PYTHON  ?= python3
 ENV     ?= dev
+# One more than the two cores that are the least: the tests on the emulator mostly wait.
 WORKERS ?= 3
 TESTS   ?= tests
 ARGS    ?=
