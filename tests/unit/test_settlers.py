@@ -5,15 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from surehand import Job, entrypoint
 from surehand.ledger import Answer, Operation, Unavailable, Write, Written
 from surehand.states import State
+from surehand.testing import world
 from surehand.worker.settlers import GroupSettler, InlineSettler, Settler
+from tests.scenarios.kiosk import KIOSK, Ticket, ids, lanes, numbered, plain, script
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -151,3 +155,41 @@ def test_a_settler_that_had_nothing_to_write_ends() -> None:
     store = Store()
     assert settled(GroupSettler(store, CLOCK, until=NOW + HOUR)) == []
     assert store.calls == []
+
+
+class Watched:
+    """The ledger of a world. It tells which thread has written an outcome, as soon as one has."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.threads: list[threading.Thread] = []
+        self.written = threading.Event()
+
+    def read(self, ids: Sequence[str]) -> Any:
+        return self.inner.read(ids)
+
+    def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+        answers: Sequence[Answer] = self.inner.write(writes, now=now)
+        if any(one.operation.state is State.SUCCEEDED for one in writes):
+            self.threads.append(threading.current_thread())
+            self.written.set()
+        return answers
+
+
+@pytest.mark.parametrize(
+    ("handler", "commit", "beside"), [(plain, True, True), (plain, False, False), (lanes, True, False)]
+)
+def test_an_outcome_is_written_while_the_next_message_runs_unless_that_waits_for_it(handler, commit, beside) -> None:
+    durable = []
+    with world(KIOSK) as made, script() as told:
+        ledger = Watched(made.ledger)
+
+        def act(ticket: Ticket, _: Job) -> None:
+            if ticket.number == "1":
+                durable.append(ledger.written.wait(5))
+
+        told.act = act
+        with entrypoint.bound(replace(entrypoint.ports_of(handler), ledger=ledger, group_commit=commit)):
+            assert ids(handler(made.event(handler, *numbered(handler, 2)), None)) == []
+    assert durable == [True]
+    assert (ledger.threads[0] is not threading.current_thread()) == beside
