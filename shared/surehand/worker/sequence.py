@@ -45,11 +45,12 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     claimed = claim_batch(handler, known, invocation=invocation, ports=ports)
     steps = ordered(compare_ids(claimed, ports=ports), fifo=fifo)
     until = invocation.deadline - reserve_for(handler.options.timeout)
-    settler = _settler(ports, fifo=fifo, several=len(steps) > 1, until=until)
+    several = len(steps) > 1
+    settler = _settler(ports, fifo=fifo, several=several, until=until)
     attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)
     left = until - ports.clock.now()
     try:
-        if handler.options.parallel > 1 and len(steps) > 1:
+        if handler.options.parallel > 1 and several:
             take_in_parallel(attempts, steps, fifo=fifo, parallel=handler.options.parallel, left=left)
         else:
             with alarm_set(left):
