@@ -118,7 +118,7 @@ def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
 def _replacements(node: ast.AST, parent: ast.AST, field: str, namespace: Mapping[str, Any]) -> Iterator[ast.AST]:
     if isinstance(node, ast.stmt):
         yield from _statements(node, parent)
-    elif isinstance(node, ast.ExceptHandler):
+    elif isinstance(node, ast.ExceptHandler) and ast.unparse(node.body[0]) != "raise":
         yield ast.ExceptHandler(type=node.type, name=node.name, body=[ast.Raise()])
     elif isinstance(node, ast.expr):
         if _decides(parent, field) and not isinstance(node, ast.Compare):

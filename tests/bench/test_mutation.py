@@ -59,6 +59,11 @@ def test_a_method_s_mutant_is_found_by_its_qualified_name_and_a_default_s_by_the
     assert (scopes["3"], scopes["4"], scopes["5"]) == (None, None, "A.f")
 
 
+def test_no_mutant_is_the_module_as_it_was() -> None:
+    for source in ("try:\n    f()\nexcept E:\n    raise", "def f(a):\n    return a < 3"):
+        assert all(was != became for was, became in changes(source))
+
+
 def test_texts_for_people_are_left_alone() -> None:
     assert changes('def f():\n    """Say 1 < 2."""\n    raise ValueError("1" + str(2))') == {
         ("raise ValueError('1' + str(2))", "pass"),

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from surehand import Cancel, Defer, Reject, Retry, Unknown, entrypoint
+from surehand.errors import Refused
 from surehand.ledger import NotWritten, Unavailable
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import world
 from surehand.worker.conclusion import SoftDeadline
 from surehand.worker.endings import Ending
-from tests.scenarios.kiosk import KIOSK, Ticket, abreast, careful, ids, lanes, plain, script
+from tests.scenarios.kiosk import KIOSK, Ticket, abreast, careful, ids, lanes, numbered, plain, script
 from tests.scenarios.test_protocol import NoTime, crash, redeliver
 
 TICKET = Ticket(number="1")
@@ -65,6 +66,15 @@ def test_how_long_the_handler_ran_is_told() -> None:
     with world(KIOSK) as made, script(lambda ticket, job: made.clock.advance(SECOND)):
         plain(made.event(plain, TICKET), None)
         assert made.teller.endings[0].duration == SECOND
+
+
+def test_a_wait_that_sqs_did_not_take_is_told_with_its_code_and_its_neighbours_wait() -> None:
+    with world(KIOSK) as made, script(raising(Retry("data.no", after=HOUR))):
+        made.queues.set_visibility = lambda *_: [Refused(1, "ReceiptHandleIsInvalid")]  # type: ignore[method-assign]
+        plain(made.event(plain, *numbered(plain, 2)), None)
+        common = {"outcome": Outcome.RETRY, "phase": "run", "code": "data.no", "attempt": 1, "duration": timedelta(0)}
+        told(made.teller.endings[0], **common, wait=HOUR)
+        told(made.teller.endings[1], **common, detail="visibility not set: ReceiptHandleIsInvalid")
 
 
 def test_a_deferral_ends_in_its_run_and_counts_nothing() -> None:

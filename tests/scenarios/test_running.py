@@ -19,7 +19,7 @@ from surehand.testing import world
 from surehand.worker import Invocation, work
 from surehand.worker.conclusion import SoftDeadline
 from surehand.worker.loop import EventLoop
-from tests.scenarios.kiosk import KIOSK, Ticket, abreast, awaited, careful, ids, numbered, pairs, plain, script
+from tests.scenarios.kiosk import KIOSK, Ticket, abreast, awaited, careful, ids, lanes, numbered, pairs, plain, script
 from tests.scenarios.test_protocol import crash, redeliver
 
 TICKET = Ticket(number="1")
@@ -42,7 +42,9 @@ def sleepy(ticket, job):
         time.sleep(30)
 
 
-@pytest.mark.parametrize(("handler", "outcome"), [(plain, Outcome.UNKNOWN), (careful, Outcome.HELD)])
+@pytest.mark.parametrize(
+    ("handler", "outcome"), [(plain, Outcome.UNKNOWN), (careful, Outcome.HELD), (abreast, Outcome.UNKNOWN)]
+)
 def test_a_handler_is_interrupted_before_lambda_kills_it_and_its_neighbours_are_put_back(handler, outcome) -> None:
     with world(KIOSK) as made, script(sleepy):
         began = time.monotonic()
@@ -249,6 +251,18 @@ def test_a_coroutine_that_will_not_stop_ends_the_process(count) -> None:
         answered = work(awaited, event, invocation=invocation, ports=entrypoint.ports_of(awaited))
         assert ids(answered.response) == [event["Records"][0]["messageId"]]
         assert answered.stuck
+
+
+@pytest.mark.parametrize("handler", [plain, lanes, abreast, awaited], ids=lambda handler: handler.name)
+def test_after_handlers_that_have_ended_whatever_they_raised_the_process_goes_on(handler) -> None:
+    def act(ticket, job):
+        if ticket.number == "0":
+            raise Retry("provider.busy")
+
+    with world(KIOSK) as made, script(act):
+        event = made.event(handler, *numbered(handler, 2))
+        invocation = Invocation(owner="one", deadline=made.clock.now() + timedelta(seconds=10))
+        assert not work(handler, event, invocation=invocation, ports=entrypoint.ports_of(handler)).stuck
 
 
 def test_beside_a_thread_that_will_not_stop_everything_else_is_released() -> None:

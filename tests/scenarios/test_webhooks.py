@@ -67,7 +67,13 @@ def on_number(event: dict[str, Any]) -> None:
     ran.append(event["text"])
 
 
-SERVICE = Service("post", (on_payment, on_issue, on_text, on_shop, on_number))
+@webhook("customers", scheme="github", tenant="customer")
+def on_customer(event: dict[str, Any]) -> None:
+    """Take an event whose body names the tenant."""
+    ran.append(event["customer"])
+
+
+SERVICE = Service("post", (on_payment, on_issue, on_text, on_shop, on_number, on_customer))
 PAID = {"id": "evt_1", "amount": 500, "type": "invoice.paid", "pending_webhooks": 2}
 
 
@@ -237,16 +243,16 @@ def test_a_crash_between_queue_and_answer_ends_in_one_effect(made: World, body: 
 
 
 def test_a_body_that_cannot_be_fetched_puts_its_message_back_and_stops_no_neighbour(made: World):
-    made.gate.post(on_payment, LARGE)
     made.gate.post(on_payment, PAID | {"id": "evt_2"})
+    made.gate.post(on_payment, LARGE)
     event = made.gate.event(on_payment)
     cloud(made).away.add("store")
 
     response = on_payment(event)
 
-    assert [one["itemIdentifier"] for one in response["batchItemFailures"]] == [event["Records"][0]["messageId"]]
+    assert [one["itemIdentifier"] for one in response["batchItemFailures"]] == [event["Records"][1]["messageId"]]
     assert ran == [("evt_2", 500)]
-    ending = made.teller.endings[0]
+    ending = made.teller.endings[1]
     assert (ending.outcome, ending.code, ending.operation_id) == (
         Outcome.UNCLAIMED,
         "provider.body",
@@ -254,8 +260,30 @@ def test_a_body_that_cannot_be_fetched_puts_its_message_back_and_stops_no_neighb
     )
 
     cloud(made).away.clear()
-    on_payment({"Records": [again(event["Records"][0])]})
+    on_payment({"Records": [again(event["Records"][1])]})
     assert ran == [("evt_2", 500), ("evt_1", 500)]
+
+
+@pytest.mark.parametrize(
+    ("handler", "posted", "operation", "tenant"),
+    [
+        (on_payment, {}, '["billing",null,["billing#evt_1"]]', None),
+        (on_shop, {"tenant": "a"}, '["shops","a",["shops/a#evt_1"]]', "a"),
+        (on_number, {}, None, None),
+        (on_customer, {}, None, None),
+    ],
+    ids=["keyed by its scheme", "tenant of its path", "key in its body", "tenant in its body"],
+)
+def test_of_a_body_that_cannot_be_fetched_what_the_envelope_says_is_told(
+    made: World, handler: Any, posted: dict[str, str], operation: str | None, tenant: str | None
+):
+    made.gate.post(handler, LARGE | {"event_id": "evt_1", "shop": "a", "number": 1, "customer": "c"}, **posted)
+    cloud(made).away.add("store")
+
+    handler(made.gate.event(handler))
+
+    (ending,) = made.teller.endings
+    assert (ending.operation_id, ending.tenant, ending.detail) == (operation, tenant, "Outage")
 
 
 def test_a_stored_body_that_was_exchanged_is_refused_for_good(made: World):

@@ -147,7 +147,7 @@ def test_a_copy_of_a_copy_keeps_the_first_origin_and_counts_on() -> None:
     [(None, timedelta(0)), (timedelta(0), timedelta(0)), (15 * MINUTE, 15 * MINUTE), (HOUR, 15 * MINUTE)],
 )
 def test_the_copy_comes_after_the_wait_or_the_fifteen_minutes_that_sqs_can_delay(wait, delay) -> None:
-    _, sent = renewed(ending(wait=wait))
+    _, sent = renewed(ending(Outcome.UNSTARTED, wait=wait))
     assert sent[0].delay == delay
 
 
@@ -193,6 +193,16 @@ def test_a_deferral_of_a_renewed_message_waits_longer_with_each_renewal(renewals
     assert [one.wait for one in changed] == ([slowed] if slowed else [])
 
 
+def test_beside_a_message_that_is_renewed_another_is_slowed_all_the_same() -> None:
+    slow = replace(ending(of=delivery(receive_count=1, raw=marked(3)), wait=SECOND), index=1)
+    changed, sent = renewed(ending(), slow)
+    assert sorted((one.index, one.outcome, one.wait) for one in changed) == [
+        (0, Outcome.RENEWED, MINUTE),
+        (1, Outcome.DEFERRED, 4 * MINUTE),
+    ]
+    assert len(sent) == 1
+
+
 def test_only_deferrals_are_slowed() -> None:
     raw = marked(3)
     assert renewed(ending(Outcome.IN_PROGRESS, of=delivery(receive_count=1, raw=raw), wait=SECOND)) == ([], [])
@@ -205,7 +215,9 @@ def test_the_shortest_wait_doubles_up_to_four_hours(renewals, wait) -> None:
     assert floor(renewals) == wait
 
 
-def fifo(receive_count: int, *, age: timedelta, wait: timedelta = SECOND, attempts: int = 0) -> list[timedelta | None]:
+def fifo(
+    receive_count: int, *, age: timedelta, wait: timedelta | None = SECOND, attempts: int = 0
+) -> list[timedelta | None]:
     one = ending(of=delivery(receive_count=receive_count), wait=wait, operation=operation(attempts, age=age))
     changed, sent = renewed(one, handler=lanes)
     assert sent == []
@@ -225,6 +237,10 @@ def test_on_fifo_waits_grow_with_what_was_waited_and_what_is_left() -> None:
     assert fifo(53, age=HOUR) == [71 * HOUR]
     assert fifo(60, age=HOUR) == [71 * HOUR]
     assert fifo(3, age=72 * HOUR, wait=timedelta(0)) == []
+
+
+def test_on_fifo_what_is_older_than_it_may_get_comes_back_at_once() -> None:
+    assert fifo(3, age=100 * HOUR, wait=None) == [timedelta(0)]
 
 
 def test_on_fifo_what_the_ledger_does_not_know_waits_as_it_is() -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from surehand import Job, entrypoint
 from surehand.ledger import Answer, Operation, Unavailable, Write, Written
 from surehand.states import State
+from surehand.testing import world
+from surehand.worker import settlers
 from surehand.worker.settlers import GroupSettler, InlineSettler, Settler
+from tests.scenarios.kiosk import KIOSK, Ticket, ids, lanes, numbered, plain, script
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -33,7 +38,7 @@ def write(name: str) -> Write:
 class Store:
     """Answers each call with what comes next in *answers*, then with success; keeps what it was asked."""
 
-    def __init__(self, *answers: Answer | Exception) -> None:
+    def __init__(self, *answers: Answer | BaseException) -> None:
         self.answers = list(answers)
         self.calls: list[list[str]] = []
         self.moments: list[datetime] = []
@@ -45,7 +50,7 @@ class Store:
         self.calls.append([one.operation.id for one in writes])
         self.moments.append(now)
         answer = self.answers.pop(0) if self.answers else Written()
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return [answer] * len(writes)
 
@@ -147,7 +152,116 @@ def test_a_fault_behind_a_write_in_the_thread_reaches_whoever_waits() -> None:
         settler.close()
 
 
+def test_an_interruption_of_a_write_ends_the_flush_and_is_not_waited_for(monkeypatch) -> None:
+    monkeypatch.setattr(settlers, "_GATHER", 60)
+    settler = GroupSettler(Store(KeyboardInterrupt()), CLOCK, until=NOW + HOUR)
+    time.sleep(0.05)  # by now its thread waits for work
+    settler.submit(write("a"), lambda _: None)
+    for end in (settler.flush, settler.close):
+        with pytest.raises(KeyboardInterrupt):
+            end()
+
+
+def test_behind_a_thread_that_fails_nobody_waits_for_what_comes_later() -> None:
+    begun, later = threading.Event(), threading.Event()
+
+    def fail(_: Answer) -> None:
+        begun.set()
+        assert later.wait(5)
+        time.sleep(0.05)  # by now the flush waits
+        raise LookupError("ours")
+
+    def lead_on(_: Answer) -> None:
+        settler.submit(write("c"), lambda _: None)
+        later.set()
+
+    settler = GroupSettler(Store(), CLOCK, until=NOW + HOUR)
+    settler.submit(write("a"), fail)
+    assert begun.wait(5)
+    settler.submit(write("b"), lead_on)
+    for end in (settler.flush, settler.close):
+        with pytest.raises(LookupError, match="ours"):
+            end()
+
+
+def test_the_thread_goes_on_behind_a_flush_that_was_faster(monkeypatch) -> None:
+    monkeypatch.setattr(settlers, "_GATHER", 0.05)
+    written = threading.Event()
+    settler = GroupSettler(Store(), CLOCK, until=NOW + HOUR)
+    time.sleep(0.05)  # by now its thread waits for work
+    settler.submit(write("a"), lambda _: None)
+    settler.flush()
+    time.sleep(0.1)  # by now its thread has found nothing
+    settler.submit(write("b"), lambda _: written.set())
+    assert written.wait(5)
+    settler.close()
+
+
+def test_an_outcome_waits_a_moment_for_company_and_whoever_ends_waits_for_neither(monkeypatch) -> None:
+    monkeypatch.setattr(settlers, "_GATHER", 60)
+    store, answers = Store(), []
+    settler = GroupSettler(store, CLOCK, until=NOW + HOUR)
+    time.sleep(0.05)  # by now its thread waits for work
+    settler.submit(write("a"), answers.append)
+    time.sleep(0.05)  # and by now for company
+    settler.submit(write("b"), answers.append)
+    assert store.calls == []
+    began = time.monotonic()
+    settler.close()
+    assert time.monotonic() - began < 30
+    assert store.calls == [["a", "b"]]
+    assert answers == [Written()] * 2
+
+
+def test_a_flush_waits_for_what_an_answer_has_led_to(monkeypatch) -> None:
+    monkeypatch.setattr(settlers, "_GATHER", 0.05)
+    answers: list[str] = []
+    settler = GroupSettler(Store(), CLOCK, until=NOW + HOUR)
+    settler.submit(write("a"), lambda _: settler.submit(write("b"), lambda _: answers.append("b")))
+    settler.flush()
+    assert answers == ["b"]
+    settler.close()
+
+
 def test_a_settler_that_had_nothing_to_write_ends() -> None:
     store = Store()
     assert settled(GroupSettler(store, CLOCK, until=NOW + HOUR)) == []
     assert store.calls == []
+
+
+class Watched:
+    """The ledger of a world. It tells which thread has written an outcome, as soon as one has."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.threads: list[threading.Thread] = []
+        self.written = threading.Event()
+
+    def read(self, ids: Sequence[str]) -> Any:
+        return self.inner.read(ids)
+
+    def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+        answers: Sequence[Answer] = self.inner.write(writes, now=now)
+        if any(one.operation.state is State.SUCCEEDED for one in writes):
+            self.threads.append(threading.current_thread())
+            self.written.set()
+        return answers
+
+
+@pytest.mark.parametrize(
+    ("handler", "commit", "beside"), [(plain, True, True), (plain, False, False), (lanes, True, False)]
+)
+def test_an_outcome_is_written_while_the_next_message_runs_unless_that_waits_for_it(handler, commit, beside) -> None:
+    durable = []
+    with world(KIOSK) as made, script() as told:
+        ledger = Watched(made.ledger)
+
+        def act(ticket: Ticket, _: Job) -> None:
+            if ticket.number == "1":
+                durable.append(ledger.written.wait(5))
+
+        told.act = act
+        with entrypoint.bound(replace(entrypoint.ports_of(handler), ledger=ledger, group_commit=commit)):
+            assert ids(handler(made.event(handler, *numbered(handler, 2)), None)) == []
+    assert durable == [True]
+    assert (ledger.threads[0] is not threading.current_thread()) == beside

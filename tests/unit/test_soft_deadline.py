@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -88,6 +89,48 @@ def test_an_alarm_while_no_handler_runs_interrupts_nothing() -> None:
     assert _Alarm.armed is False
 
 
+def test_the_alarm_and_the_timer_of_others_come_back() -> None:
+    def theirs(*_: object) -> None: ...
+
+    before = signal.signal(signal.SIGALRM, theirs)
+    signal.setitimer(signal.ITIMER_REAL, 7200, 60)
+    try:
+        with alarm_set(LONG):
+            pass
+        left, interval = signal.getitimer(signal.ITIMER_REAL)
+        assert (round(left, -1), interval) == (7200, 60)
+        assert signal.getsignal(signal.SIGALRM) is theirs
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_batch_inside_a_handler_does_not_put_off_the_handler_s_own_deadline() -> None:
+    with alarm_set(LONG), interrupted_after(LONG), alarm_set(2 * LONG):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] <= LONG.total_seconds()
+
+
+def test_what_cannot_be_interrupted_runs_even_without_time_left() -> None:
+    began = []
+
+    def run() -> None:
+        with alarm_set(LONG), interrupted_after(timedelta(0)):
+            began.append(1)
+
+    elsewhere = threading.Thread(target=run)
+    elsewhere.start()
+    elsewhere.join()
+    assert began == [1]
+
+
+def test_where_there_is_no_such_alarm_the_body_runs_without_one(monkeypatch) -> None:
+    monkeypatch.delattr(signal, "SIGALRM")
+    began = []
+    with alarm_set(LONG), interrupted_after(LONG):
+        began.append(1)
+    assert began == [1]
+
+
 def test_without_time_left_the_body_is_not_begun() -> None:
     began = []
     with pytest.raises(SoftDeadline), interrupted_after(timedelta(0)):
@@ -112,5 +155,5 @@ def test_a_handler_that_swallows_the_interruption_is_interrupted_again() -> None
     ("timeout", "kept"),
     [(1, 0.2), (5, 1), (30, 2), (900, 2)],
 )
-def test_the_reserve_is_a_fifth_of_the_timeout_from_a_fifth_of_a_second_to_two(timeout, kept) -> None:
+def test_the_reserve_is_a_fifth_of_the_timeout_and_two_seconds_at_most(timeout, kept) -> None:
     assert reserve_for(timedelta(seconds=timeout)) == timedelta(seconds=kept)

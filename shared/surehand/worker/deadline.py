@@ -20,8 +20,8 @@ _AGAIN = timedelta(milliseconds=500)
 
 
 def reserve_for(timeout: timedelta) -> timedelta:
-    """Return the time kept for settling and answering: a fifth of the timeout, from 0.2 s to 2 s."""
-    return min(timedelta(seconds=2), max(timedelta(milliseconds=200), timeout / 5))
+    """Return the time kept for settling and answering: a fifth of the timeout (which is a second at least), to 2 s."""
+    return min(timedelta(seconds=2), timeout / 5)
 
 
 class _Alarm:

@@ -103,9 +103,9 @@ def _receive(
         return Refused(index=index, delivery=record, phase="parse", code="input.malformed", detail=record.problem)
     phase = "validate"
     try:
-        unwrapped = _unwrapped(handler, record, fetch)
+        unwrapped = _unwrapped(handler, index, record, fetch)
         if isinstance(unwrapped, Away):
-            return replace(unwrapped, index=index)
+            return unwrapped
         payload = handler.payload.validate(unwrapped.body)
         phase = "identify"
         identity = handler.identify(payload, unwrapped.body, key=unwrapped.key, tenant=unwrapped.tenant)
@@ -142,7 +142,7 @@ def _receive(
     )
 
 
-def _unwrapped(handler: Handler[Any], record: Delivery, fetch: Fetch | None) -> Unwrapped | Away:
+def _unwrapped(handler: Handler[Any], index: int, record: Delivery, fetch: Fetch | None) -> Unwrapped | Away:
     options = handler.options
     if options.timing is not None:
         return scheduled(options.timing.when, record)
@@ -156,7 +156,7 @@ def _unwrapped(handler: Handler[Any], record: Delivery, fetch: Fetch | None) -> 
     except BodyAway as away:
         known = options.key is None and options.tenant is None
         return Away(
-            index=0,
+            index=index,
             delivery=record,
             operation=operation_id(handler.name, away.tenant, (away.key,)) if known else None,
             tenant=away.tenant,

@@ -64,7 +64,7 @@ def floor(renewals: int) -> timedelta:
 
 def spread(receives: int, *, waited: timedelta, left: timedelta) -> timedelta:
     """Return the shortest wait on FIFO: so many receives must last for the time left, each longer in proportion."""
-    if receives < 1 or left <= timedelta(0):
+    if receives <= 1 or left <= timedelta(0):
         return max(timedelta(0), left)
     waited = max(waited, _FIRST)
     growth: float = ((waited + left) / waited) ** (1 / receives)
@@ -103,9 +103,7 @@ def _spare(handler: Handler[Any], ending: Ending) -> int:
 
 
 def _copy(delivery: Delivery, wait: timedelta | None, *, now: datetime) -> Outgoing:
-    attributes: dict[str, Mapping[str, Any]] = {
-        name: _wire(value) for name, value in delivery.raw_attributes.items() if name != RENEWALS
-    }
+    attributes = {name: _wire(value) for name, value in delivery.raw_attributes.items()}
     stamps = (int(moment.timestamp() * 1000) for moment in (now, delivery.first_sent_at))
     mark = "/".join(map(str, (delivery.renewals + 1, delivery.origin, *stamps)))
     attributes[RENEWALS] = {"DataType": "String", "StringValue": mark}

@@ -20,15 +20,12 @@ def take_in_order(attempts: Attempts, steps: Sequence[Step], *, fifo: bool) -> N
             attempts.take(step)
 
 
-def take_in_parallel(attempts: Attempts, steps: Sequence[Step], *, fifo: bool, parallel: int, left: timedelta) -> bool:
+def take_in_parallel(attempts: Attempts, steps: Sequence[Step], *, fifo: bool, parallel: int, left: timedelta) -> None:
     """Run up to *parallel* lanes at once, in threads. A lane is a FIFO group, or a single step on a standard queue.
 
     Threads cannot be interrupted. When *left* has passed, and half of the reserve behind it in which coroutines that
     were canceled come to their end, whatever has not begun is put back, and a step that is still running keeps its
     lease (P9).
-
-    Returns:
-        Whether a handler is still running, so that the process must end itself.
     """
     lanes = _lanes(steps) if fifo else [[step] for step in steps if not step.suspect]
     pool = ThreadPoolExecutor(parallel, thread_name_prefix="surehand")
@@ -54,7 +51,6 @@ def take_in_parallel(attempts: Attempts, steps: Sequence[Step], *, fifo: bool, p
         _leave(attempts, suspects)
     else:
         take_in_order(attempts, suspects, fifo=False)
-    return bool(stuck)
 
 
 def _leave(attempts: Attempts, steps: Iterable[Step]) -> None:

@@ -27,7 +27,7 @@ class Answered:
     """The answer to Lambda. *stuck*: a handler is still running, so the process must end instead of answering."""
 
     response: Response
-    stuck: bool = False
+    stuck: bool
 
 
 def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Ports) -> Answered:
@@ -45,13 +45,13 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     claimed = claim_batch(handler, known, invocation=invocation, ports=ports)
     steps = ordered(compare_ids(claimed, ports=ports), fifo=fifo)
     until = invocation.deadline - reserve_for(handler.options.timeout)
-    settler = _settler(ports, fifo=fifo, several=len(steps) > 1, until=until)
+    several = len(steps) > 1
+    settler = _settler(ports, fifo=fifo, several=several, until=until)
     attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)
-    stuck = False
     left = until - ports.clock.now()
     try:
-        if handler.options.parallel > 1 and len(steps) > 1:
-            stuck = take_in_parallel(attempts, steps, fifo=fifo, parallel=handler.options.parallel, left=left)
+        if handler.options.parallel > 1 and several:
+            take_in_parallel(attempts, steps, fifo=fifo, parallel=handler.options.parallel, left=left)
         else:
             with alarm_set(left):
                 take_in_order(attempts, steps, fifo=fifo)
@@ -65,7 +65,7 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
         endings[late.index] = replace(late, wait=None, detail=f"visibility not set: {code}")
     told = [endings[index] for index in sorted(endings)]
     ports.teller.tell(handler, told, now=ports.clock.now())
-    stuck = stuck or any(ending.outcome is Outcome.STILL_RUNNING for ending in told)
+    stuck = any(ending.outcome is Outcome.STILL_RUNNING for ending in told)
     return Answered(response(records, endings), stuck=stuck)
 
 

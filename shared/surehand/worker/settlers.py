@@ -91,7 +91,7 @@ class GroupSettler:
                 self._work.notify()
 
     def flush(self) -> None:
-        """See `Settler.flush`. Raises what the thread failed with, if it did."""
+        """See `Settler.flush`. Raises what settling failed with, in whatever thread, and so ends the invocation."""
         if group := self._take():
             self._settle(group)
         with self._settled:
@@ -112,14 +112,9 @@ class GroupSettler:
                 self._running.result()
 
     def _run(self) -> None:
-        try:
-            while self._await():
-                if group := self._take():
-                    self._settle(group)
-        except BaseException as error:  # noqa: BLE001 - handed to the invocation, which then reports every message
-            with self._settled:
-                self._failure = error
-                self._settled.notify_all()
+        while self._await():
+            if group := self._take():
+                self._settle(group)
 
     def _await(self) -> bool:
         """Wait for work and for its company; False means the end."""
@@ -136,19 +131,27 @@ class GroupSettler:
             return group
 
     def _settle(self, group: Sequence[tuple[Write, Then]]) -> None:
+        failure: BaseException | None = None
         try:
-            answers = write_surely(
+            for (_, then), answer in zip(group, self._written(group), strict=True):
+                then(answer)
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            with self._settled:  # at once: whoever sees that nothing is under way sees the failure, too
+                self._busy -= len(group)
+                if failure is not None:
+                    self._failure = failure
+                self._settled.notify_all()
+
+    def _written(self, group: Sequence[tuple[Write, Then]]) -> Sequence[Answer]:
+        try:
+            return write_surely(
                 self._ledger,
                 [write for write, _ in group],
                 now=self._clock.now(),
                 in_time=lambda: self._clock.now() < self._until,
             )
         except Exception as error:  # noqa: BLE001 - a fault of ours must not leave the others of the group unanswered
-            answers = [Unavailable(type(error).__name__)] * len(group)
-        try:
-            for (_, then), answer in zip(group, answers, strict=True):
-                then(answer)
-        finally:
-            with self._settled:
-                self._busy -= len(group)
-                self._settled.notify_all()
+            return [Unavailable(type(error).__name__)] * len(group)
