@@ -36,8 +36,8 @@ TESTS = (
     *(
         f"tests/scenarios/test_{name}.py"
         for name in (
-            "bad_input", "cursors", "endings", "found_by_simulation", "lanes", "outages", "outcomes", "protocol",
-            "running", "sweep", "telling", "ticks", "unknown_effects", "unsigned_ids",
+            "bad_input", "cursors", "endings", "found_by_simulation", "handlers_that_exit", "lanes", "outages",
+            "outcomes", "protocol", "running", "sweep", "telling", "ticks", "unknown_effects", "unsigned_ids",
         )
     ),
     *(f"tests/contracts/test_{name}.py" for name in ("claiming", "cursors", "ledger")),
