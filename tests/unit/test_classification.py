@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
 from botocore.retries.standard import ThrottledRetryableChecker
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, PydanticUserError, ValidationError
 
 from surehand.classify import classify
 from surehand.codes import CODES, failure_class, is_code
@@ -156,8 +156,9 @@ def test_a_response_that_only_looks_like_aws_s_says_nothing(response) -> None:
     assert classify(named("ClientError", response=response, status=503)) == "code.ClientError"
 
 
-def test_a_validation_error_of_another_library_is_no_word_about_the_data() -> None:
+def test_only_a_validation_error_and_only_pydantic_s_is_a_word_about_the_data() -> None:
     assert classify(named("ValidationError")) == "code.ValidationError"
+    assert classify(PydanticUserError("no such model", code=None)) == "code.PydanticUserError"
 
 
 @pytest.mark.parametrize(
