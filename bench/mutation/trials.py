@@ -29,7 +29,7 @@ from bench.mutation.mutants import Mutant
 PASSED, FAILED = 0, 1
 #: Beyond this many seconds of computing a test is not cheap, and faces no mutant.
 LONGEST = 4
-#: The tests of one mutant together, as the survey timed them.
+#: The tests of one mutant together, as the survey timed them, unless a run says otherwise.
 BUDGET = 10.0
 #: Seconds that pass without computing before a test counts as stuck.
 STUCK = 60
@@ -51,6 +51,7 @@ class Trials:
     mutants: Callable[[], Iterator[Mutant]]
     tell: Callable[[Mutant, str], None]
     survey: Path | None = None
+    budget: float = BUDGET
     reaches: dict[str, Reach] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
@@ -121,7 +122,7 @@ class Trials:
         faced: list[str] = []
         spent = 0.0
         for name, reach in sorted(self.reaches.items(), key=lambda one: one[1].seconds):
-            if name not in items or spent >= BUDGET:
+            if name not in items or spent >= self.budget:
                 continue
             if at_import:
                 faces = mutant.module in reach.lines or f"surehand.{mutant.module} import" in _text(items[name].path)

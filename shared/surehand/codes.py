@@ -74,5 +74,5 @@ def failure_class(code: str) -> str:
 
 def code_of_type(error: BaseException) -> str:
     """Return `code.<Type>` for an exception, from its class name alone."""
-    name = re.sub(r"\W", "_", type(error).__name__)[:64] or "Exception"
+    name = re.sub(r"\W", "_", type(error).__name__, flags=re.ASCII)[:64] or "Exception"
     return f"code.{name}"

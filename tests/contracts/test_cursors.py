@@ -264,6 +264,13 @@ def test_a_cursor_that_moves_clears_the_suspicion_of_a_crashed_run(shelf: Shelf)
     assert shelf.ledger.read([suspect.id])[suspect.id] == replace(suspect, marks=0)
 
 
+def test_a_cursor_that_stays_where_it_was_clears_no_suspicion(shelf: Shelf) -> None:
+    shelf.hold()
+    suspect = shelf.hold(at=NOW + 2 * MINUTE, owner="second")
+    assert shelf.save(suspect, "1", at=NOW + 2 * MINUTE) == Written()
+    assert shelf.ledger.read([suspect.id]) == {suspect.id: suspect}
+
+
 def test_a_late_worker_clears_no_suspicion(shelf: Shelf) -> None:
     first = shelf.hold()
     second = shelf.hold(at=NOW + 2 * MINUTE, owner="second")

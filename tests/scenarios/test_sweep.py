@@ -21,7 +21,7 @@ from surehand.aws.sweep_telling import lines
 from surehand.declare import operation_id, slot_id, visibility_timeout
 from surehand.declare.sweeping import PAGE_EVERY, POSITION, Task, cost, patience
 from surehand.errors import ConfigurationError, LedgerUnavailable
-from surehand.ledger import Operation, slots
+from surehand.ledger import Entry, Operation, slots
 from surehand.ledger.stuck import Kind, stuck
 from surehand.states import State
 from surehand.testing import FakeClock, World, world
@@ -80,6 +80,18 @@ class TestStuck:
 
     def test_what_waits_without_a_moment_is_due_since_its_last_change(self) -> None:
         assert judged(standing(State.PENDING), after=LATE + MOMENT) is Kind.OVERDUE
+
+    def test_what_waits_without_a_moment_is_not_due_before_the_last_line_of_its_history(self) -> None:
+        changes = [NOW, NOW + timedelta(minutes=1), NOW + timedelta(hours=1)]
+        history = tuple(Entry(state=State.PENDING, at=at, fence=1, attempt=1) for at in changes)
+        waiting = standing(State.PENDING, history=history)
+        assert judged(waiting, after=timedelta(hours=1) + LATE) is None
+        assert judged(waiting, after=timedelta(hours=1) + LATE + MOMENT) is Kind.OVERDUE
+
+    @pytest.mark.parametrize("state", [State.LEASED, State.PROCESSING])
+    def test_a_lease_without_an_end_is_late_since_it_was_taken(self, state: State) -> None:
+        assert judged(standing(state), after=LATE) is None
+        assert judged(standing(state), after=LATE + MOMENT) is Kind.OVERDUE
 
     def test_what_waits_for_longer_than_the_queue_keeps_a_message_has_none_any_more(self) -> None:
         kept = plain.options.retention

@@ -17,10 +17,12 @@ SECOND = timedelta(seconds=1)
 
 
 class FakeSQS:
-    """Keeps each call; refuses the entries that a test names, or fails whole calls."""
+    """Keeps each call; refuses the entries that a test names, loses others by its own fault, or fails whole calls."""
 
-    def __init__(self, refuse: Sequence[str] = (), errors: Sequence[Exception | None] = ()) -> None:
-        self.refuse, self.errors = refuse, list(errors)
+    def __init__(
+        self, refuse: Sequence[str] = (), errors: Sequence[Exception | None] = (), lose: Sequence[Sequence[str]] = ()
+    ) -> None:
+        self.refuse, self.errors, self.lose = refuse, list(errors), list(lose)
         self.calls: list[dict[str, Any]] = []
 
     def _answer(self, **call: Any) -> dict[str, Any]:
@@ -30,6 +32,8 @@ class FakeSQS:
             raise error
         failed = [{"Id": one["Id"], "Code": "Bad", "SenderFault": True} for one in call["Entries"]
                   if one["Id"] in self.refuse]  # fmt: skip
+        lost = self.lose.pop(0) if self.lose else ()
+        failed += [{"Id": one, "Code": "InternalError", "SenderFault": False} for one in lost]
         return {"Failed": failed} if failed else {}
 
     change_message_visibility_batch = delete_message_batch = send_message_batch = _answer
@@ -133,6 +137,26 @@ def test_refusals_are_told_in_the_order_of_the_messages() -> None:
     assert made.send("orders", [Outgoing(body="x")] * 12) == [Refused(2, "Bad"), Refused(11, "Bad")]
 
 
+def sent(client: FakeSQS) -> list[list[str]]:
+    return [[one["Id"] for one in call["Entries"]] for call in client.calls]
+
+
+def test_what_sqs_loses_by_its_own_fault_is_sent_again_and_only_that() -> None:
+    made, client = queues(refuse=["1"], lose=[["0", "3"], ["3"]])
+    assert made.send("orders", [Outgoing(body="x")] * 4) == [Refused(1, "Bad")]
+    assert sent(client) == [["0", "1", "2", "3"], ["0", "3"], ["3"]]
+
+
+def test_what_sqs_loses_three_times_is_told_in_its_place() -> None:
+    made, client = queues(refuse=["2"], lose=[["0", "3"]] * 3)
+    assert made.send("orders", [Outgoing(body="x")] * 4) == [
+        Refused(0, "InternalError"),
+        Refused(2, "Bad"),
+        Refused(3, "InternalError"),
+    ]
+    assert sent(client) == [["0", "1", "2", "3"], ["0", "3"], ["0", "3"]]
+
+
 @pytest.mark.parametrize(
     ("message", "size"),
     [
@@ -150,11 +174,27 @@ def test_the_size_is_what_sqs_counts(message, size) -> None:
 def test_calls_are_filled_up_to_one_mebibyte_and_no_further() -> None:
     made, client = queues()
     half = Outgoing(body="x" * 524_288)
-    made.send("orders", [half, half, half])
-    assert [len(call["Entries"]) for call in client.calls] == [2, 1]
+    made.send("orders", [half] * 5)
+    assert sent(client) == [["0", "1"], ["2", "3"], ["4"]]
     made, client = queues()
     made.send("orders", [half, Outgoing(body="x" * 524_289)])
-    assert [len(call["Entries"]) for call in client.calls] == [1, 1]
+    assert sent(client) == [["0"], ["1"]]
+
+
+def test_attributes_count_towards_the_mebibyte_of_a_call() -> None:
+    made, client = queues()
+    half = Outgoing(body="x" * 524_287, attributes={"n": {}})
+    made.send("orders", [half, half, half])
+    assert sent(client) == [["0", "1"], ["2"]]
+    made, client = queues()
+    made.send("orders", [half, Outgoing(body="x" * 524_288, attributes={"n": {}})])
+    assert sent(client) == [["0"], ["1"]]
+
+
+def test_what_is_larger_than_a_call_may_be_goes_alone_for_sqs_to_refuse() -> None:
+    made, client = queues()
+    made.send("orders", [Outgoing(body="x" * 1_048_577), Outgoing(body="x")])
+    assert sent(client) == [["0"], ["1"]]
 
 
 def test_nothing_to_send_is_no_call() -> None:

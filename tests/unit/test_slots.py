@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from surehand.ledger import Entry, Operation, Write, slots
-from surehand.states import State
+from surehand.states import HELD, State
 from surehand.testing import MemoryLedger
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -28,6 +28,13 @@ def tick(name: str) -> Operation:
         expires_at=NOW + DAY,
         lease_until=NOW + DAY,
     )
+
+
+@pytest.mark.parametrize("state", State)
+def test_only_what_is_held_without_ever_having_had_a_message_is_a_slot(state: State) -> None:
+    """An operator may cancel what has not come yet: that has no message either, and is a piece of work."""
+    assert replace(tick("one"), state=state).is_slot is (state in HELD)
+    assert not replace(tick("one"), state=state, message_ids=("m1",)).is_slot
 
 
 @pytest.mark.parametrize("behind", [timedelta(0), timedelta(milliseconds=1), timedelta(minutes=1)], ids=str)

@@ -80,10 +80,10 @@ class DynamoDBCursors:
     def _refused(self, save: Save, error: Exception) -> Saved:
         response: Mapping[str, Any] = getattr(error, "response", None) or {}
         reasons: Sequence[Mapping[str, Any]] = response.get("CancellationReasons", ())
-        codes = [str(one.get("Code") or "None") for one in reasons]
+        codes = [str(one.get("Code", "None")) for one in reasons]
         if reason(error) in _WRONG and save.writes:
             return RefusedWrites([reason(error)] * len(save.writes))
-        if reason(error) != "TransactionCanceledException" or not codes:
+        if not codes:
             return Unavailable(reason(error))
         if codes[0] == "ConditionalCheckFailed":
             return self._not_held(save, reasons[0].get("Item"))

@@ -137,7 +137,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _read_entry(text: str) -> Entry:
-    fields = [*json.loads(text), None][:7]
+    fields = [*json.loads(text), None]  # an entry without a note has six
     return Entry(
         state=State(fields[0]),
         at=_since_epoch(fields[1]),

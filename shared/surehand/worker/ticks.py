@@ -7,6 +7,7 @@ run that died does not block the schedule for ever.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -66,12 +67,10 @@ class Ticks:
         """Free what a tick that has come to its end holds. If that fails, the next tick sees that it has ended."""
         if self._timing.overlap == "allow" or operation.state not in FINAL | ATTENTION:
             return
-        try:
+        with suppress(LedgerUnavailable):
             self._free(self._held.pop(operation.id, None) or self._read(RUNNING), operation, now)
             if self._timing.overlap == "queue":
                 self._free(self._read(WAITING), operation, now)
-        except LedgerUnavailable:
-            return
 
     def _turn(self, operation: Operation, now: datetime, *, patient: bool) -> Conclusion | None:
         """Take the schedule's slot for this tick, or say why not.
@@ -101,7 +100,7 @@ class Ticks:
         note = f"while the tick of {_moment(other.id)} {'ran' if other.state in HELD else 'had not ended'}"
         if not patient and (self._timing.overlap == "skip" or not self._queue_up(operation, running, now)):
             return _canceled("schedule.overlap", note)
-        ends = other.lease_until if other.leased_at(now) and other.lease_until is not None else now
+        ends = other.lease_until or now
         waiting = Conclusion(
             outcome=Outcome.DEFERRED,
             state=State.PENDING,
@@ -168,7 +167,7 @@ class Ticks:
 
 def _begun(operation: Operation) -> bool:
     """Tell whether a tick has run or waited before, so that it is not canceled for another one any more."""
-    waited = any(entry.state is State.PENDING and entry.code == "schedule.overlap" for entry in operation.history)
+    waited = any(entry.code == "schedule.overlap" for entry in operation.history)
     return waited or ran_before(operation.history)
 
 

@@ -1,0 +1,205 @@
+"""The event loop of async handlers: whose an end is, what a deadline does, and that a dead loop is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from surehand import Unknown
+from surehand.worker.conclusion import SoftDeadline, StillRunning
+from surehand.worker.loop import EventLoop
+
+LONG, SHORT = timedelta(seconds=20), timedelta(seconds=0.05)
+
+
+@pytest.fixture
+def loop() -> Iterator[EventLoop]:
+    made = EventLoop()
+    yield made
+    made.close()
+
+
+async def which() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+def in_background(loop: EventLoop, coroutine: object, timeout: timedelta = LONG) -> Future[object]:
+    """Run a coroutine for another thread."""
+    pool = ThreadPoolExecutor(1)
+    running = pool.submit(loop.result, coroutine, timeout=timeout)
+    pool.shutdown(wait=False)
+    return running
+
+
+def serving() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "surehand-loop"]
+
+
+def test_a_coroutine_s_result_is_returned_and_all_of_them_share_one_loop(loop: EventLoop) -> None:
+    first = loop.result(which(), timeout=LONG)
+    assert first is loop.result(which(), timeout=LONG)
+
+
+@pytest.mark.parametrize("error", [ValueError, TimeoutError, asyncio.CancelledError, SystemExit, KeyboardInterrupt])
+def test_what_a_coroutine_raises_is_its_own_and_the_loop_goes_on(loop: EventLoop, error) -> None:
+    """A TimeoutError too: it is that of a client, and no deadline."""
+
+    async def act() -> None:
+        raise error("its own")
+
+    first = loop.result(which(), timeout=LONG)
+    with pytest.raises(error, match="its own"):
+        loop.result(act(), timeout=LONG)
+    assert loop.result(which(), timeout=LONG) is first
+
+
+def test_at_its_deadline_a_coroutine_is_canceled_and_has_ended_before_that_is_told(loop: EventLoop) -> None:
+    told = []
+
+    async def act() -> None:
+        try:
+            await asyncio.sleep(20)
+        finally:
+            told.append("ended")
+
+    with pytest.raises(SoftDeadline):
+        loop.result(act(), timeout=SHORT)
+    assert told == ["ended"]
+
+
+def test_a_coroutine_that_ends_by_its_cancellation_in_its_own_way_has_met_the_deadline_too(loop: EventLoop) -> None:
+    async def act() -> str:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(20)
+        return "tidied up"
+
+    with pytest.raises(SoftDeadline):
+        loop.result(act(), timeout=SHORT)
+
+
+def test_a_coroutine_that_goes_on_behind_its_deadline_is_told_as_such(loop: EventLoop) -> None:
+    over = threading.Event()
+
+    async def act() -> None:
+        while not over.is_set():
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+
+    with pytest.raises(StillRunning):
+        loop.result(act(), timeout=SHORT)
+    over.set()
+
+
+def test_many_that_come_at_once_begin_one_loop(loop: EventLoop) -> None:
+    together, interval = Barrier(8), sys.getswitchinterval()
+
+    def begin() -> object:
+        together.wait()
+        return loop.result(which(), timeout=LONG)
+
+    before = len(serving())
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            loops = {id(one.result()) for one in [pool.submit(begin) for _ in range(8)]}
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(loops) == 1
+    assert len(serving()) == before + 1
+
+
+def test_a_closed_loop_ends_its_thread_and_the_next_coroutine_begins_another(loop: EventLoop) -> None:
+    async def busy() -> asyncio.AbstractEventLoop:
+        asyncio.get_running_loop().call_soon(time.sleep, 0.05)
+        return asyncio.get_running_loop()
+
+    others = serving()
+    first = loop.result(busy(), timeout=LONG)
+    [thread] = [one for one in serving() if one not in others]
+    loop.close()
+    assert loop.result(which(), timeout=timedelta(seconds=2)) is not first
+    thread.join(2)
+    assert not thread.is_alive()
+    assert first.is_closed()  # type: ignore[attr-defined]
+
+
+def test_a_loop_that_never_began_can_be_closed() -> None:
+    EventLoop().close()
+
+
+def test_whoever_waits_for_a_coroutine_on_a_closed_loop_learns_at_the_deadline_that_it_has_no_end(
+    loop: EventLoop,
+) -> None:
+    begun = threading.Event()
+
+    async def act() -> None:
+        begun.set()
+        await asyncio.sleep(20)
+
+    waiting = in_background(loop, act(), timedelta(seconds=0.3))
+    assert begun.wait(5)
+    loop.close()
+    with pytest.raises(StillRunning):
+        waiting.result(5)
+
+
+def broken(*_: object) -> None:
+    raise ValueError
+
+
+async def breaks() -> None:
+    asyncio.get_running_loop()._process_events = broken  # type: ignore[attr-defined]
+    await asyncio.sleep(0)
+
+
+def test_under_a_loop_that_dies_every_coroutine_is_answered_and_the_next_one_has_another(loop: EventLoop) -> None:
+    begun = threading.Event()
+
+    async def beside() -> None:
+        begun.set()
+        await asyncio.sleep(20)
+
+    first = loop.result(which(), timeout=LONG)
+    waiting = in_background(loop, beside())
+    assert begun.wait(5)
+    for coroutine in (lambda: loop.result(breaks(), timeout=LONG), lambda: waiting.result(5)):
+        with pytest.raises(Unknown) as unknown:
+            coroutine()
+        assert unknown.value.code == "effect.interrupted"
+    assert loop.result(which(), timeout=LONG) is not first
+
+
+def test_a_coroutine_that_a_dying_loop_has_not_begun_never_begins(loop: EventLoop) -> None:
+    busy, handed = threading.Event(), threading.Event()
+
+    async def dies() -> None:
+        running = asyncio.get_running_loop()
+        take = running.call_soon_threadsafe
+
+        def taken(*call: Any) -> None:
+            take(*call)
+            handed.set()
+
+        running.call_soon_threadsafe = taken  # type: ignore[assignment,method-assign]
+        running._process_events = broken  # type: ignore[attr-defined]
+        busy.set()
+        handed.wait(5)
+
+    dying, late = in_background(loop, dies()), which()
+    assert busy.wait(5)
+    behind = in_background(loop, late)
+    dying.result(5)
+    with pytest.raises(Unknown):
+        behind.result(5)
+    assert inspect.getcoroutinestate(late) == inspect.CORO_CLOSED
