@@ -26,8 +26,8 @@ MODULES = (
     "ledger.cursors", "ledger.slots", "ledger.stuck",
     "worker.acknowledge", "worker.attempts", "worker.bearers", "worker.conclude", "worker.conclusion",
     "worker.deadline", "worker.ended", "worker.endings", "worker.handing_over", "worker.loop", "worker.origin",
-    "worker.past", "worker.plan", "worker.receive", "worker.renewals", "worker.running", "worker.scan", "worker.sequence",
-    "worker.settlers", "worker.settling", "worker.ticks", "worker.unknown",
+    "worker.past", "worker.plan", "worker.receive", "worker.renewals", "worker.running", "worker.scan",
+    "worker.sequence", "worker.settlers", "worker.settling", "worker.ticks", "worker.unknown",
     "aws.dynamodb", "aws.items", "aws.cursors", "aws.queues",
 )  # fmt: skip
 #: The tests that face the mutants: those of the engine, without days of simulation, vendors' vectors and emulators.
@@ -37,8 +37,8 @@ TESTS = (
         f"tests/scenarios/test_{name}.py"
         for name in (
             "bad_input", "cursors", "endings", "envelopes", "found_by_simulation", "handlers_that_exit", "lanes",
-            "outages", "outcomes", "protocol", "running", "sweep", "telling", "ticks", "unknown_effects", "unsigned_ids",
-            "webhooks",
+            "outages", "outcomes", "protocol", "running", "sweep", "telling", "ticks", "unknown_effects",
+            "unsigned_ids", "webhooks",
         )
     ),
     *(f"tests/contracts/test_{name}.py" for name in ("claiming", "cursors", "ledger")),
