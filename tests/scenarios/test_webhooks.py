@@ -264,6 +264,31 @@ def test_a_body_that_cannot_be_fetched_puts_its_message_back_and_stops_no_neighb
     assert ran == [("evt_2", 500), ("evt_1", 500)]
 
 
+def test_storage_that_does_not_answer_costs_its_batch_one_fetch_and_no_neighbour(made: World):
+    """Three tries of three seconds for each of four bodies would be longer than the function may run."""
+    asked: list[str] = []
+
+    def silent(what: str) -> None:
+        asked.append(what)
+        made.clock.advance(timedelta(seconds=9))
+        raise TimeoutError
+
+    for number in range(4):
+        made.gate.post(on_payment, LARGE | {"id": f"evt_large_{number}"})
+    for number in range(6):
+        made.gate.post(on_payment, PAID | {"id": f"evt_{number}"})
+    event = made.gate.event(on_payment)
+    cloud(made)._check = silent  # type: ignore[method-assign]
+
+    response = on_payment(event)
+
+    assert asked == ["store"]
+    assert ran == [(f"evt_{number}", 500) for number in range(6)]
+    assert response["batchItemFailures"] == [{"itemIdentifier": one["messageId"]} for one in event["Records"][:4]]
+    away = made.teller.endings[:4]
+    assert [one.detail for one in away] == ["TimeoutError", "NotFetched", "NotFetched", "NotFetched"]
+
+
 @pytest.mark.parametrize(
     ("handler", "posted", "operation", "tenant"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surehand.declare import Handler
 from surehand.delivery import parse_event
@@ -20,6 +20,9 @@ from surehand.worker.receive import Away, receive
 from surehand.worker.renewals import renew
 from surehand.worker.running import take_in_order, take_in_parallel
 from surehand.worker.settlers import GroupSettler, InlineSettler, Settler
+
+if TYPE_CHECKING:
+    from surehand.webhooks.unwrap import Fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,11 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     """
     fifo = handler.options.fifo
     records = parse_event(event)
-    received = receive(handler, records, fetch=ports.fetch)
+    until = invocation.deadline - reserve_for(handler.options.timeout)
+    received = receive(handler, records, fetch=_fetch(ports, until))
     known = [one for one in received if not isinstance(one, Away)]
     claimed = claim_batch(handler, known, invocation=invocation, ports=ports)
     steps = ordered(compare_ids(claimed, ports=ports), fifo=fifo)
-    until = invocation.deadline - reserve_for(handler.options.timeout)
     several = len(steps) > 1
     settler = _settler(ports, fifo=fifo, several=several, until=until)
     attempts = Attempts(handler, invocation=invocation, ports=ports, settler=settler)
@@ -67,6 +70,16 @@ def work(handler: Handler[Any], event: Any, *, invocation: Invocation, ports: Po
     ports.teller.tell(handler, told, now=ports.clock.now())
     stuck = any(ending.outcome is Outcome.STILL_RUNNING for ending in told)
     return Answered(response(records, endings), stuck=stuck)
+
+
+def _fetch(ports: Ports, until: datetime) -> Fetch | None:
+    """Half of the time is for the large bodies, at most: the other messages of the batch need the rest."""
+    if ports.fetch is None:
+        return None
+    from surehand.worker.patience import Patient  # only webhook handlers pay for importing it
+
+    now = ports.clock.now()
+    return Patient(ports.fetch, clock=ports.clock, until=now + (until - now) / 2)
 
 
 def _settler(ports: Ports, *, fifo: bool, several: bool, until: datetime) -> Settler:
