@@ -8,6 +8,7 @@ from inspect import iscoroutine
 from typing import Any
 
 from surehand.declare import Handler
+from surehand.declare.options import Options
 from surehand.job import Job
 from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Unavailable, Written, started, write_surely
 from surehand.outcomes import Outcome
@@ -19,6 +20,7 @@ from surehand.worker.deadline import interrupted_after, reserve_for
 from surehand.worker.ended import Ended
 from surehand.worker.endings import Ending
 from surehand.worker.handing_over import Superseded
+from surehand.worker.kept import within_retention
 from surehand.worker.past import cut_short
 from surehand.worker.plan import Step
 from surehand.worker.ports import Invocation, Ports
@@ -98,7 +100,8 @@ class Attempts:
         until = self._invocation.deadline - self._reserve
         scan = Scan(operation, ports=self._ports, until=until, reserve=self._reserve)
         job = self._job(message, claimed, scan)
-        instead = self._instead(message, claimed, job, now=now)
+        options = within_retention(self.handler, operation, [one.delivery for one in step.all])
+        instead = self._instead(message, claimed, job, options, now=now)
         if instead is not None:
             self._settling.settle(step, operation, instead)
             return
@@ -122,7 +125,7 @@ class Attempts:
         conclusion = conclude(
             ended,
             operation,
-            self.handler.options,
+            options,
             ask=self._ask(message, job),
             now=now,
             random=self._ports.random,
@@ -130,15 +133,19 @@ class Attempts:
         )
         self._settling.settle(step, operation, conclusion, duration=now - began)
 
-    def _instead(self, message: Message, claimed: Claimed, job: Job, *, now: datetime) -> Conclusion | None:
-        """Return what a claimed operation comes to without being run, or None if it may run."""
-        options = self.handler.options
+    def _instead(
+        self, message: Message, claimed: Claimed, job: Job, options: Options, *, now: datetime
+    ) -> Conclusion | None:
+        """Return what a claimed operation comes to without being run, or None if it may run.
+
+        *options* bound the waiting. Where SQS will soon delete the message, a last run is better than none.
+        """
         if self._asks_first(claimed):
             ask = self._ask_in_time(message, job)
             found = before_a_run(claimed.operation, options, ask=ask, now=now, random=self._ports.random)
             if found is not None:
                 return found
-        final = condemned(claimed.operation, options, poison=claimed.poison, now=now)
+        final = condemned(claimed.operation, self.handler.options, poison=claimed.poison, now=now)
         if final is None and self._ticks is not None:
             final = self._ticks.hold_back(claimed, message.delivery, now=now)
         return final

@@ -21,6 +21,7 @@ from surehand.states import ATTENTION, FINAL, HELD, State
 from surehand.worker.conclusion import Conclusion, bounded
 from surehand.worker.endings import through_outage
 from surehand.worker.handing_over import ran_before
+from surehand.worker.kept import within_retention
 from surehand.worker.ports import Ports
 
 RUNNING, WAITING = "!running", "!waiting"
@@ -53,7 +54,7 @@ class Ticks:
         if self._timing.overlap == "allow":
             return None
         try:
-            return self._turn(operation, now, patient=by_hand or _begun(operation))
+            turn = self._turn(operation, now, patient=by_hand or _begun(operation))
         except LedgerUnavailable:
             return Conclusion(
                 outcome=Outcome.UNSTARTED,
@@ -62,6 +63,9 @@ class Ticks:
                 wait=through_outage(delivery.receive_count, self._ports.random),
                 attempted=False,
             )
+        if turn is None or turn.outcome is not Outcome.DEFERRED:
+            return turn
+        return bounded(turn, operation, within_retention(self._handler, operation, [delivery]), now)
 
     def ended(self, operation: Operation, *, now: datetime) -> None:
         """Free what a tick that has come to its end holds. If that fails, the next tick sees that it has ended."""
@@ -101,7 +105,7 @@ class Ticks:
         if not patient and (self._timing.overlap == "skip" or not self._queue_up(operation, running, now)):
             return _canceled("schedule.overlap", note)
         ends = other.lease_until or now
-        waiting = Conclusion(
+        return Conclusion(
             outcome=Outcome.DEFERRED,
             state=State.PENDING,
             code="schedule.overlap",
@@ -109,7 +113,6 @@ class Ticks:
             attempted=False,
             note=note,
         )
-        return bounded(waiting, operation, self._handler.options, now)
 
     def _queue_up(self, operation: Operation, running: str | None, now: datetime) -> bool:
         """Take the place of the one tick that waits; False if another one has it."""
