@@ -59,6 +59,27 @@ def wanted(*candidates: Candidate, fingerprints: tuple[str, ...] = ("body", "oth
 NEW = Candidate("m2", NOW - SECOND)
 
 
+@pytest.mark.parametrize(
+    ("known", "begun"),
+    [
+        ({}, False),
+        ({"attempts": 1}, True),
+        ({"marks": 1}, True),
+        ({"code": "provider.closed"}, True),
+        ({"history": (Entry(state=State.PENDING, at=NOW, fence=1, attempt=1, note="continued"),)}, True),
+        ({"state": State.RETRYABLE_FAILED}, True),
+    ],
+)
+def test_what_was_only_put_back_unstarted_has_all_its_time_before_it(known, begun) -> None:
+    """On FIFO the head may wait for days, and its followers with it."""
+    held = tuple(
+        Entry(state=state, at=NOW, fence=1, attempt=1, note=note)
+        for state, note in [(State.LEASED, None), (State.PENDING, "unstarted"), (State.LEASED, None)]
+    )
+    made = replace(item(State.PENDING, attempts=0, code=None, history=held), **known)
+    assert claimed(made).operation.started_at == (made.started_at if begun else NOW)
+
+
 def decided(existing: Operation | None, *candidates: Candidate, **options) -> Proposal | NotClaimed:
     return decide(existing, wanted(*candidates, **options), lease=LEASE, now=NOW)
 

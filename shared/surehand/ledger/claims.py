@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from surehand.ledger.holding import settle
 from surehand.ledger.operation import Entry, Operation, Write, appended, latest
+from surehand.outcomes import Outcome
 from surehand.states import HELD, State
 
 #: A message may come back this much before its `not_before` and still be claimed: clocks of two machines differ, and
@@ -202,7 +203,7 @@ def _claim(
         owner=lease.owner,
         lease_until=lease.until,
         claimed_at=now,
-        started_at=now if anew or known is None else known.started_at,
+        started_at=now if anew or known is None or _only_held(known) else known.started_at,
         expires_at=now + lease.retention,
         attempts=attempts,
         marks=0 if known is None else _marks(known, lapsed, redrive=redrive),
@@ -215,6 +216,13 @@ def _claim(
     )
     claimed = Claimed(operation=operation, message_id=candidate.message_id, lapsed=lapsed, redrive=redrive)
     return Proposal(write=Write(operation=operation, previous=existing), then=claimed)
+
+
+def _only_held(known: Operation) -> bool:
+    """Tell whether an operation was never begun, only put back unstarted: the head's waiting is not its own (P4)."""
+    if known.state is not State.PENDING or known.attempts or known.marks or known.code is not None:
+        return False
+    return all(entry.state is State.LEASED or entry.note == Outcome.UNSTARTED for entry in known.history)
 
 
 def _marks(known: Operation, lapsed: State | None, *, redrive: bool) -> int:
