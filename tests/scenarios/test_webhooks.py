@@ -270,7 +270,7 @@ def test_storage_that_does_not_answer_costs_its_batch_one_fetch_and_no_neighbour
 
     def silent(what: str) -> None:
         asked.append(what)
-        made.clock.advance(timedelta(seconds=9))
+        made.clock.advance(timedelta(seconds=9))  # type: ignore[attr-defined]
         raise TimeoutError
 
     for number in range(4):

@@ -65,7 +65,12 @@ def test_bodies_are_asked_for_until_the_time_is_over_or_the_storage_does_not_ans
 
 def test_a_fetch_that_goes_on_too_long_is_interrupted() -> None:
     storage = Storage(takes=SECOND)
-    fetch = Patient(lambda _: time.sleep(5) or b"", clock=storage, until=NOW + SECOND / 10)
+
+    def silent(_: Stored) -> bytes:
+        time.sleep(5)
+        return b""
+
+    fetch = Patient(silent, clock=storage, until=NOW + SECOND / 10)
     began = time.monotonic()
     with pytest.raises(NotFetched):
         fetch(WHERE)

@@ -1,4 +1,4 @@
-"""How long a batch waits for the large bodies of its webhooks: storage that does not answer is not its neighbours' end."""
+"""How long a batch waits for the large bodies of its webhooks: the other messages need time, too."""
 
 from __future__ import annotations
 
