@@ -56,7 +56,7 @@ class TestDeadLetters:
         assert policy["deadLetterTargetArn"] == {"Fn::GetAtt": [parts.dead_letters_id, "Arn"]}
         fifo = options.group is not None
         assert policy["maxReceiveCount"] == (
-            options.max_attempts * options.batch_size + 10
+            options.max_attempts * options.batch_size + 50
             if fifo
             else options.max_attempts + (205 if parts.handler.trigger == "schedule" else 5)
         )

@@ -76,11 +76,21 @@ def test_the_waits_on_fifo_grow_so_that_the_receives_last_for_the_time_left(rece
     waited, left = timedelta(0), timedelta(days=3)
     for remaining in range(receives, 0, -1):
         assert waited < timedelta(days=3)
-        wait = spread(remaining, waited=waited, left=left)
+        wait = spread(remaining, waited=waited, left=left, longest=timedelta(days=3))
         waited, left = waited + wait, left - wait
     assert abs(waited - timedelta(days=3)) < timedelta(minutes=1)
-    assert spread(0, waited=waited, left=timedelta(hours=1)) == timedelta(hours=1)
-    assert spread(0, waited=waited, left=-timedelta(hours=1)) == timedelta(0)
+    assert spread(0, waited=waited, left=timedelta(hours=1), longest=timedelta(days=3)) == timedelta(hours=1)
+    assert spread(0, waited=waited, left=-timedelta(hours=1), longest=timedelta(days=3)) == timedelta(0)
+
+
+@pytest.mark.parametrize(("receives", "days"), [(7, 3), (47, 3), (47, 12), (26, 13)])
+def test_the_waits_on_fifo_last_although_sqs_hides_a_message_for_half_a_day_at_most(receives, days) -> None:
+    longest = timedelta(hours=12)
+    waited, left = timedelta(0), timedelta(days=days)
+    for remaining in range(receives, 0, -1):
+        wait = min(longest, spread(remaining, waited=waited, left=left, longest=longest))
+        waited, left = waited + wait, left - wait
+    assert abs(left) < timedelta(minutes=1)
 
 
 class Leaving:

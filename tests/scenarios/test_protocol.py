@@ -333,7 +333,7 @@ def test_v11_a_duplicate_does_not_run_before_the_backoff_is_over() -> None:
 
 def test_v12_fifo_never_renews() -> None:
     with world(KIOSK) as made, script(raising(Defer("provider.closed"))):
-        event = made.event(lanes, TICKET, receive_count=59)
+        event = made.event(lanes, TICKET, receive_count=99)
         assert ids(lanes(event, None)) != []
         assert made.queues.sent == {}
 

@@ -338,7 +338,7 @@ def test_numbers_follow_from_the_declaration() -> None:
     fifo = declare(name="fifo", group="order_id")
     assert visibility_timeout(standard) == timedelta(seconds=185)
     assert max_receive_count(standard) == 10
-    assert max_receive_count(fifo) == 60
+    assert max_receive_count(fifo) == 100
     assert queue_variable("stock-moves") == "SUREHAND_QUEUE_STOCK_MOVES"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from surehand import queue
 from surehand.delivery import RENEWALS, Delivery, Unreadable
 from surehand.errors import Refused
 from surehand.ledger import Operation
@@ -19,7 +20,13 @@ from surehand.states import State
 from surehand.testing.queues import RecordingQueues
 from surehand.worker.endings import Ending
 from surehand.worker.renewals import MOST_RENEWALS, WAITING, floor, renew
-from tests.scenarios.kiosk import lanes, plain
+from tests.scenarios.kiosk import Ticket, lanes, plain
+
+
+@queue("patient", key="number", give_up_after=timedelta(days=12), retention=timedelta(days=13))
+def patient(ticket: Ticket) -> None:
+    """Waits for as long as SQS can keep a message. Never runs here."""
+
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 STAMP = int(NOW.timestamp() * 1000)
@@ -225,18 +232,53 @@ def fifo(
 
 
 def test_on_fifo_waits_grow_with_what_was_waited_and_what_is_left() -> None:
-    """Sixty receives, five attempts and two more, three days."""
-    (first,) = fifo(3, age=timedelta(0))
+    """A hundred receives, five attempts and two more, three days."""
+    (first,) = fifo(43, age=timedelta(0))
     assert first is not None
     assert 5 * SECOND < first < 6 * SECOND
-    (hour,) = fifo(3, age=HOUR)
+    (hour,) = fifo(43, age=HOUR)
     assert hour is not None
     assert 5 * MINUTE < hour < 6 * MINUTE
-    assert fifo(3, age=HOUR, attempts=2) < [hour]
-    assert fifo(3, age=HOUR, wait=HOUR) == []
-    assert fifo(53, age=HOUR) == [71 * HOUR]
-    assert fifo(60, age=HOUR) == [71 * HOUR]
-    assert fifo(3, age=72 * HOUR, wait=timedelta(0)) == []
+    assert fifo(43, age=HOUR, attempts=2) < [hour]
+    assert fifo(43, age=HOUR, wait=HOUR) == []
+    assert fifo(93, age=HOUR) == [71 * HOUR]
+    assert fifo(100, age=HOUR) == [71 * HOUR]
+    assert fifo(43, age=72 * HOUR, wait=timedelta(0)) == []
+
+
+def test_on_fifo_a_message_leaves_its_followers_the_receives_that_their_attempts_need() -> None:
+    """Five attempts for each that is put back behind it in its group; others need none of its receives."""
+    head = ending(of=delivery(receive_count=3, group="a"), wait=SECOND, operation=operation(age=HOUR))
+    behind = replace(head, index=1, outcome=Outcome.UNSTARTED, wait=timedelta(0), operation=None)
+    others = [
+        replace(behind, outcome=Outcome.FAST_FORWARDED),
+        replace(behind, delivery=delivery(group="b")),
+        replace(behind, index=-1),
+    ]
+    alone = fifo(3, age=HOUR)
+    assert [one.wait for one in renewed(head, *others, handler=lanes)[0]] == alone
+    followers = [replace(behind, index=1 + number) for number in range(8)]
+    assert [one.wait for one in renewed(head, *followers, handler=lanes)[0]] == fifo(43, age=HOUR)
+
+
+def test_no_wait_is_stretched_beyond_what_sqs_keeps() -> None:
+    """Four days, less an hour here that the hundred receives to the dead-letter queue may take."""
+    old = replace(delivery(receive_count=100), sent_at=NOW - 95 * HOUR)
+    one = ending(of=old, wait=SECOND, operation=operation(age=HOUR))
+    assert [one.wait for one in renewed(one, handler=lanes)[0]] == [HOUR - 1000 * SECOND - 5 * MINUTE]
+
+
+@pytest.mark.parametrize(
+    ("renewals", "receive_count", "wait"),
+    [(0, 1, None), (15, 1, 12 * HOUR), (15, 8, 12 * HOUR)],
+)
+def test_on_a_standard_queue_the_waits_of_the_last_renewals_are_as_long_as_a_long_give_up_after_needs(
+    renewals, receive_count, wait
+) -> None:
+    raw = marked(renewals) if renewals else {}
+    one = ending(of=delivery(receive_count=receive_count, raw=raw), wait=SECOND, operation=operation(age=6 * 24 * HOUR))
+    changed, _ = renewed(one, handler=patient)
+    assert [min(12 * HOUR, one.wait) for one in changed if one.wait] == ([wait] if wait else [])
 
 
 def test_on_fifo_what_is_older_than_it_may_get_comes_back_at_once() -> None:

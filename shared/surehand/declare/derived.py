@@ -84,14 +84,20 @@ def max_receive_count(handler: Handler[Any]) -> int:
     """Return after how many receives SQS moves a message to the dead-letter queue.
 
     Receives are cheap and attempts are ours, so it exceeds `max_attempts`: by 5 on a standard queue; on FIFO it is
-    max_attempts × batch_size + 10, since each receive of a blocked head counts for its followers (rule P4); a
-    schedule gets 200 more, since each hand-over of a long run is a receive.
+    max_attempts × batch_size + 50, since each receive of a blocked head counts for its followers (rule P4) and nothing
+    is renewed there (rule P7); a schedule gets 200 more, since each hand-over of a long run is a receive.
     """
     options = handler.options
     if options.fifo:
         return min(1_000, options.max_attempts * options.batch_size + limits.SPARE_RECEIVES_FIFO)
     spare = limits.SPARE_RECEIVES + (limits.CURSOR_RECEIVES if handler.trigger == "schedule" else 0)
     return options.max_attempts + spare
+
+
+def longest_wait(handler: Handler[Any]) -> timedelta:
+    """Return how long SQS can hide a message: 12 hours from its receive, at most a batch window and a timeout ago."""
+    since = handler.options.batch_window + handler.options.timeout
+    return limits.LONGEST_VISIBILITY - since - timedelta(minutes=1)
 
 
 def ledger_retention(handlers: Iterable[Handler[Any]]) -> timedelta:

@@ -46,8 +46,9 @@ LEDGER_SLACK = timedelta(days=12)
 LEASE_MARGIN = timedelta(seconds=2)
 #: Ours: receives beyond the attempts, for fast-forwards, throttled claims and unstarted deliveries. Receives are cheap.
 SPARE_RECEIVES = 5
-#: Ours: on FIFO every receive of a blocked head counts for its followers too (rule P4), so the headroom is wider.
-SPARE_RECEIVES_FIFO = 10
+#: Ours: on FIFO every receive of a blocked head counts for its followers too (rule P4), and a message waits by its
+#: receives alone (rule P7), so the headroom is wider: fifty of up to 12 hours outlast every `give_up_after`.
+SPARE_RECEIVES_FIFO = 50
 #: Ours: each hand-over of a long run is a receive.
 CURSOR_RECEIVES = 200
 #: Ours: parts of an operation id beyond this many UTF-8 bytes together are hashed; DynamoDB's own limit for a

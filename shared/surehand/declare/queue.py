@@ -60,7 +60,8 @@ def queue(
         timeout: Lambda's limit for a whole batch, 1 s to 15 min.
         max_attempts: Runs that end in Retry, Unknown or an exception before the message is a dead letter.
         backoff: The waits between attempts.
-        give_up_after: Bounds all attempts and deferrals together; less than *retention*.
+        give_up_after: Bounds all attempts and deferrals together, from the first claim; less than *retention*, which
+            counts from the sending and bounds them, too.
         on_unknown: After an interruption or `Unknown`: "retry" with the same key, "hold" for an operator, or a
             function (payload, job) that asks the provider and returns True (applied), False (not) or None (hold).
         sends_to: The handlers that this one sends to; gives it their queue URLs and the permission.

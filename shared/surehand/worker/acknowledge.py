@@ -7,11 +7,10 @@ Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from surehand.declare import Handler
-from surehand.declare.limits import LONGEST_VISIBILITY
+from surehand.declare.derived import longest_wait
 from surehand.delivery import Delivery, Unreadable
 from surehand.queues import Queues, Visibility
 from surehand.worker.endings import Ending
@@ -35,14 +34,8 @@ def set_visibilities(handler: Handler[Any], queues: Queues, endings: Sequence[En
     for ending in endings:
         handle = ending.delivery.receipt_handle
         if not ending.deleted and ending.wait is not None and handle is not None:
-            changes.append((ending, Visibility(receipt_handle=handle, wait=_within_limit(handler, ending.wait))))
+            changes.append((ending, Visibility(receipt_handle=handle, wait=min(ending.wait, longest_wait(handler)))))
     if not changes:
         return ()
     refused = queues.set_visibility(handler.name, [change for _, change in changes])
     return [(changes[one.index][0], one.code) for one in refused]
-
-
-def _within_limit(handler: Handler[Any], wait: timedelta) -> timedelta:
-    """SQS hides a message for 12 hours at most, counted from the receive: at most a batch window and a timeout ago."""
-    since = handler.options.batch_window + handler.options.timeout
-    return min(wait, LONGEST_VISIBILITY - since - timedelta(minutes=1))
