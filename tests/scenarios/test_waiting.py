@@ -51,6 +51,24 @@ def test_a_message_that_waited_long_for_its_first_run_is_a_dead_letter_before_sq
         assert account.witness.at_rest() == []
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_message_that_sqs_is_about_to_delete_has_one_run(fails) -> None:
+    def act(account, ticket, run):
+        if fails:
+            raise Retry("provider.busy")
+
+    with stage(plain, act) as (account, _):
+        account.sites["plain"].mapping.disable()
+        account.send(plain, Ticket(number="1"))
+        account.simulation.run(for_=96 * HOUR - timedelta(minutes=5))
+        account.sites["plain"].mapping.enable()
+        account.drain()
+        operation = account.operation(plain, Ticket(number="1"))
+        assert operation.attempts == 1
+        assert operation.state is (State.PERMANENTLY_FAILED if fails else State.SUCCEEDED)
+        assert account.witness.at_rest() == []
+
+
 def test_on_fifo_what_waits_behind_a_waiting_head_is_a_dead_letter_before_sqs_deletes_it() -> None:
     def closed(account, ticket, run):
         if ticket.number == "2" or account.simulation.clock.now() - began < 65 * HOUR:

@@ -91,8 +91,12 @@ def ticks(handler: Handler[Any], ledger: MemoryLedger) -> Ticks:
     return Ticks(handler, timing, ports)
 
 
-def held_back(made: Ticks, operation: Operation, now: datetime = NOON, *, redrive: bool = False) -> Conclusion | None:
-    delivery = Delivery(message_id="m1", receipt_handle="h", body="", receive_count=3, sent_at=NOON, received_at=NOON)
+def held_back(
+    made: Ticks, operation: Operation, now: datetime = NOON, *, redrive: bool = False, sent_at: datetime = NOON
+) -> Conclusion | None:
+    delivery = Delivery(
+        message_id="m1", receipt_handle="h", body="", receive_count=3, sent_at=sent_at, received_at=NOON
+    )
     return made.hold_back(Claimed(operation=operation, message_id="m1", redrive=redrive), delivery, now=now)
 
 
@@ -155,6 +159,15 @@ def test_a_place_in_the_queue_costs_a_look_and_a_write() -> None:
     ledger = Ledger(one, slot(in_line, one))
     assert held_back(ticks(in_line, ledger), tick(in_line, 5)) == WAITS
     assert ledger.asked == ["read", "read", "read", "write"]  # of these the first two are the run and its operation
+
+
+@pytest.mark.parametrize(("ago", "ends"), [(timedelta(days=3), False), (timedelta(days=4) - MINUTE, True)])
+def test_a_tick_waits_no_longer_than_sqs_keeps_its_message(ago, ends) -> None:
+    one = tick(in_line)
+    waits = held_back(ticks(in_line, Ledger(one, slot(in_line, one))), tick(in_line, 5), sent_at=NOON - ago)
+    assert waits is not None
+    assert (waits.outcome is Outcome.EXHAUSTED) is ends
+    assert (waits.code, waits.wait) == ("schedule.overlap", None if ends else MINUTE)
 
 
 # ---- who holds it ---------------------------------------------------------------------------------------------------
