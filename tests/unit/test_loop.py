@@ -20,7 +20,7 @@ from surehand import Unknown
 from surehand.worker.conclusion import SoftDeadline, StillRunning
 from surehand.worker.loop import EventLoop
 
-LONG, SHORT = timedelta(seconds=20), timedelta(seconds=0.05)
+LONG, SHORT = timedelta(seconds=5), timedelta(seconds=0.05)
 
 
 @pytest.fixture
