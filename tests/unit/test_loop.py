@@ -49,6 +49,7 @@ def serving() -> list[threading.Thread]:
 def test_a_coroutine_s_result_is_returned_and_all_of_them_share_one_loop(loop: EventLoop) -> None:
     first = loop.result(which(), timeout=LONG)
     assert first is loop.result(which(), timeout=LONG)
+    assert all(thread.daemon for thread in serving())  # else no process that had run a coroutine would end
 
 
 @pytest.mark.parametrize("error", [ValueError, TimeoutError, asyncio.CancelledError, SystemExit, KeyboardInterrupt])
@@ -203,3 +204,36 @@ def test_a_coroutine_that_a_dying_loop_has_not_begun_never_begins(loop: EventLoo
     with pytest.raises(Unknown):
         behind.result(5)
     assert inspect.getcoroutinestate(late) == inspect.CORO_CLOSED
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_dead_loop_is_never_used_again_also_if_it_cannot_be_closed(loop: EventLoop, closes) -> None:
+    async def breaks_for_good() -> None:
+        if not closes:
+            asyncio.get_running_loop().close = broken  # type: ignore[method-assign]
+        await breaks()
+
+    with pytest.raises(Unknown):
+        loop.result(breaks_for_good(), timeout=LONG)
+    assert isinstance(loop.result(which(), timeout=LONG), asyncio.AbstractEventLoop)
+
+
+def leave() -> None:
+    sys.exit(1)
+
+
+@pytest.mark.parametrize(("deed", "name"), [(leave, "SystemExit"), (broken, "ValueError")])
+def test_what_comes_up_to_the_loop_is_told_to_its_exception_handler(loop: EventLoop, deed, name) -> None:
+    told = []
+
+    async def act() -> None:
+        running = asyncio.get_running_loop()
+        running.set_exception_handler(lambda _, context: told.append(context["message"]))
+        if deed is broken:
+            await breaks()
+        running.call_soon(deed)
+        await asyncio.sleep(0.01)
+
+    with suppress(Unknown):
+        loop.result(act(), timeout=LONG)
+    assert f"{name} came up to the event loop of handlers" in told
