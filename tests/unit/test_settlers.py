@@ -185,11 +185,11 @@ def test_behind_a_thread_that_fails_nobody_waits_for_what_comes_later() -> None:
 
 
 def test_the_thread_goes_on_behind_a_flush_that_was_faster(monkeypatch) -> None:
-    monkeypatch.setattr(settlers, "_GATHER", 0.05)
+    monkeypatch.setattr(settlers, "_GATHER", 0.1)
     written = threading.Event()
     settler = GroupSettler(Store(), CLOCK, until=NOW + HOUR)
-    time.sleep(0.05)  # by now its thread waits for work
     settler.submit(write("a"), lambda _: None)
+    time.sleep(0.05)  # by now its thread waits for company
     settler.flush()
     time.sleep(0.1)  # by now its thread has found nothing
     settler.submit(write("b"), lambda _: written.set())
