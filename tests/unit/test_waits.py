@@ -64,7 +64,7 @@ def test_a_message_whose_body_cannot_be_fetched_is_put_back_as_unclaimed_with_wh
         detail="TimeoutError",
         wait=MINUTE,
     )
-    assert not (ending.redrive or ending.copied or ending.interrupted or ending.replay)
+    assert (ending.redrive, ending.copied, ending.interrupted, ending.replay) == (False, False, False, False)
 
 
 @pytest.mark.parametrize(
