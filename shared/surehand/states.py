@@ -57,6 +57,7 @@ _LAPSED = "lease_until has passed"
 _MINE = "fence and owner are the holder's"
 _ENDS = "fence and owner are the holder's, or, for anybody else, lease_until has passed (P8)"
 _IDLE = "no live lease (P8)"
+_DECIDED = "a claim only where on_unknown has nothing to decide about (P5)"
 _SEEN = "the message was read from the dead-letter queue (P2)"
 _REDRIVE = "a redrive (P1), or a message id that has not failed permanently (P2)"
 
@@ -73,7 +74,7 @@ def _held() -> dict[State, Rule]:
         State.SUCCEEDED: _rule(_MINE, Actor.HOLDER),
         State.RETRYABLE_FAILED: _rule(_MINE, Actor.HOLDER),
         State.PERMANENTLY_FAILED: _rule(_MINE, Actor.HOLDER),
-        State.CANCELED: _rule(_ENDS, Actor.HOLDER, Actor.OPERATOR, Actor.CLAIM),
+        State.CANCELED: _rule(f"{_ENDS}; {_DECIDED}", Actor.HOLDER, Actor.OPERATOR, Actor.CLAIM),
         State.DEAD_LETTERED: _rule(_SEEN, Actor.DEAD_LETTERS),
     }
 
@@ -107,7 +108,7 @@ TRANSITIONS: Mapping[State | None, Mapping[State, Rule]] = {
         State.LEASED: _rule(_REDRIVE, Actor.CLAIM),
         State.SUCCEEDED: _rule("resolved as applied", Actor.OPERATOR),
         State.PENDING: _rule("resolved as not applied", Actor.OPERATOR),
-        State.CANCELED: _rule(_IDLE, Actor.OPERATOR, Actor.CLAIM),
+        State.CANCELED: _rule(f"{_IDLE}; {_DECIDED}", Actor.OPERATOR, Actor.CLAIM),
     },
     State.SUCCEEDED: {State.COMPENSATED: _rule("reserved", Actor.HOLDER)},
     State.CANCELED: {},

@@ -1,4 +1,7 @@
-"""The schedules that broke an earlier version of the protocol (V1-V14 in docs/protocol.md), each as a test."""
+"""The schedules that broke an earlier version of the protocol (docs/protocol.md), each as a test.
+
+Those from V19 on are also in `test_unknown_effects.py`, which has the handlers that ask.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from surehand import Defer, Job, Reject, Retry
+from surehand import Defer, Job, Reject, Retry, Unknown
 from surehand.delivery import RENEWALS
 from surehand.ledger import Written
 from surehand.ledger.operating import Act, NotDone, cancel, dead_lettered, release, resolve
@@ -322,6 +325,65 @@ def test_v10_a_claim_that_never_ran_is_not_held() -> None:
         assert not told.jobs[-1].interrupted
 
 
+def told_and_redriven(made, handler, event) -> None:
+    """The dead-letter queue is read, and an hour later the message is redriven."""
+    write(made, seen_in_dead_letters(made, handler, TICKET, event["Records"][0]["messageId"]))
+    made.clock.advance(HOUR)
+    handler(made.event(handler, TICKET), None)
+
+
+def test_v19_a_run_that_died_is_held_also_when_the_ledger_was_told_of_its_dead_letter() -> None:
+    with world(KIOSK) as made, script() as told:
+        event = made.event(careful, TICKET)
+        crash(made, careful, event)
+        told_and_redriven(made, careful, event)
+        assert told.numbers == ["1"]
+        assert made.operation(careful, TICKET).code == "effect.unknown"
+
+
+def test_v19_a_hold_ends_by_one_redrive_and_a_run_that_dies_then_is_held_again() -> None:
+    with world(KIOSK) as made, script() as told:
+        event = made.event(careful, TICKET)
+        crash(made, careful, event)
+        careful(redeliver(event), None)
+        made.clock.advance(HOUR)
+        redriven = made.event(careful, TICKET)
+        crash(made, careful, redriven)
+        assert told.numbers == ["1", "1"]
+        told_and_redriven(made, careful, redriven)
+        assert told.numbers == ["1", "1"]
+        assert endings(made)[-1] is Outcome.HELD
+        told_and_redriven(made, careful, redriven)
+        assert told.numbers == ["1", "1", "1"]
+        assert made.operation(careful, TICKET).state is State.SUCCEEDED
+
+
+def test_v19_where_the_effect_may_repeat_a_redrive_inherits_no_marks_from_what_the_ledger_was_told() -> None:
+    with world(KIOSK) as made, script():
+        event = made.event(plain, TICKET)
+        for _ in range(3):
+            crash(made, plain, event)
+            event = redeliver(event)
+        write(made, seen_in_dead_letters(made, plain, TICKET, event["Records"][0]["messageId"]))
+        assert made.operation(plain, TICKET).marks == 3
+        made.clock.advance(HOUR)
+        redriven = made.event(plain, TICKET)
+        crash(made, plain, redriven)
+        crash(made, plain, redeliver(redriven))
+        assert made.operation(plain, TICKET).marks == 1
+
+
+def test_v23_a_redrive_that_was_on_its_way_when_the_time_was_over_gets_a_real_attempt() -> None:
+    with world(KIOSK) as made, script(raising(Retry("provider.busy"))) as told:
+        plain(made.event(plain, TICKET), None)
+        made.clock.advance(72 * HOUR - timedelta(minutes=10))
+        redriven = made.event(plain, TICKET)
+        made.clock.advance(timedelta(minutes=20))
+        told.act = lambda ticket, job: None
+        assert ids(plain(redriven, None)) == []
+        assert [job.attempt for job in told.jobs] == [1, 1]
+
+
 def test_v11_a_duplicate_does_not_run_before_the_backoff_is_over() -> None:
     with world(KIOSK) as made, script(raising(Retry("provider.busy", after=HOUR))) as told:
         plain(made.event(plain, TICKET), None)
@@ -383,6 +445,32 @@ def test_p8_a_cancel_of_a_live_lease_takes_effect_when_the_attempt_fails() -> No
         assert made.operation(plain, TICKET).state is State.CANCELED
 
 
+def test_v22_a_cancel_of_a_live_lease_does_not_hide_an_effect_that_is_held() -> None:
+    def cancel_meanwhile(ticket: Ticket, job: Job) -> None:
+        existing = made.operation(careful, TICKET)
+        write(made, cancel(existing, act(made), operation_id=existing.id, handler="careful", tenant=None))
+        raise Unknown("effect.timeout")
+
+    with world(KIOSK) as made, script(cancel_meanwhile):
+        assert ids(careful(made.event(careful, TICKET), None)) != []
+        operation = made.operation(careful, TICKET)
+        assert (operation.state, operation.code, operation.cancel_requested) == (
+            State.PERMANENTLY_FAILED, "effect.unknown", False,
+        )  # fmt: skip
+        assert endings(made) == [Outcome.HELD]
+
+
+def test_p8_with_plain_retry_a_cancel_takes_effect_over_an_unknown_effect() -> None:
+    def cancel_meanwhile(ticket: Ticket, job: Job) -> None:
+        existing = made.operation(plain, TICKET)
+        write(made, cancel(existing, act(made), operation_id=existing.id, handler="plain", tenant=None))
+        raise Unknown("effect.timeout")
+
+    with world(KIOSK) as made, script(cancel_meanwhile):
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert made.operation(plain, TICKET).state is State.CANCELED
+
+
 def test_p8_an_effect_that_happened_wins_over_a_cancel() -> None:
     def cancel_meanwhile(ticket: Ticket, job: Job) -> None:
         asked = cancel(
@@ -409,13 +497,13 @@ def test_p8_a_success_that_won_over_a_cancel_is_told_to_whoever_cancels_again() 
         assert again == NotDone("it is succeeded, and that is final")
 
 
-def died_with_a_cancel(made) -> dict:
+def died_with_a_cancel(made, handler=plain) -> dict:
     """Request a cancel while a run is under way whose process then dies; return its event."""
-    event = made.event(plain, TICKET)
-    crash(made, plain, event)
+    event = made.event(handler, TICKET)
+    crash(made, handler, event)
     made.clock.advance(-HOUR)
-    existing = made.operation(plain, TICKET)
-    write(made, cancel(existing, act(made), operation_id=existing.id, handler="plain", tenant=None))
+    existing = made.operation(handler, TICKET)
+    write(made, cancel(existing, act(made), operation_id=existing.id, handler=handler.name, tenant=None))
     made.clock.advance(HOUR)
     return event
 

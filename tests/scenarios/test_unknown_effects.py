@@ -11,12 +11,21 @@ from typing import Any
 import pytest
 
 from surehand import Defer, Job, Reject, Retry, Service, Unknown, queue
+from surehand.ledger.operating import cancel, release
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import world
 from tests.scenarios.kiosk import KIOSK as KIOSK_SERVICE
 from tests.scenarios.kiosk import Ticket, careful, ids, plain, script
-from tests.scenarios.test_protocol import crash, redeliver
+from tests.scenarios.test_protocol import (
+    act,
+    crash,
+    died_with_a_cancel,
+    redeliver,
+    seen_in_dead_letters,
+    told_and_redriven,
+    write,
+)
 
 TICKET = Ticket(number="1")
 HOUR = timedelta(hours=1)
@@ -179,6 +188,114 @@ def test_an_effect_that_has_not_happened_is_not_tried_again_once_it_is_too_late(
         made.clock.advance(timedelta(days=4))
         asking(redeliver(event), None)
         assert (made.operation(asking, TICKET).code, len(ASKED.runs)) == ("code.gave_up", 1)
+
+
+def test_v19_a_run_that_died_is_asked_about_also_when_the_ledger_was_told_of_its_dead_letter() -> None:
+    with desk(True) as made:
+        event = made.event(asking, TICKET)
+        crash(made, asking, event)
+        told_and_redriven(made, asking, event)
+        assert (len(ASKED.runs), ASKED.times) == (1, 1)
+        assert made.operation(asking, TICKET).state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize(("answer", "code"), [(True, None), (False, "crash.poison"), (None, "effect.unknown")])
+def test_v20_poison_is_asked_about_before_it_is_condemned(answer, code) -> None:
+    with desk(False) as made:
+        event = made.event(asking, TICKET)
+        for _ in range(2):
+            crash(made, asking, event)
+            event = redeliver(event)
+        ASKED.answer = answer
+        asking(event, None)
+        assert (len(ASKED.runs), ASKED.times) == (2, 2)
+        operation = made.operation(asking, TICKET)
+        assert operation.code == (code or "effect.interrupted")
+        assert operation.state is (State.PERMANENTLY_FAILED if code else State.SUCCEEDED)
+
+
+@pytest.mark.parametrize(("answer", "runs"), [(True, 2), (False, 3)])
+def test_v20_a_redrive_of_poison_asks_and_then_gets_a_real_attempt(answer, runs) -> None:
+    with desk(False) as made:
+        event = made.event(asking, TICKET)
+        for _ in range(2):
+            crash(made, asking, event)
+            event = redeliver(event)
+        asking(event, None)
+        made.clock.advance(HOUR)
+        ASKED.answer = answer
+        assert ids(asking(made.event(asking, TICKET), None)) == []
+        assert (len(ASKED.runs), ASKED.times) == (runs, 3)
+        assert made.operation(asking, TICKET).state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize("dies", [True, False])
+def test_v21_a_question_that_was_never_answered_is_asked_by_a_redrive_however_late(dies) -> None:
+    with desk(AWAY, raising(UNKNOWN)) as made:
+        event = made.event(asking, TICKET)
+        if dies:
+            ASKED.act = lambda: None
+            crash(made, asking, event)
+        asking(event, None)
+        assert made.operation(asking, TICKET).code == "effect.unanswered"
+        made.clock.advance(timedelta(days=4))
+        ASKED.answer, before = True, ASKED.times
+        assert ids(asking(made.event(asking, TICKET), None)) == []
+        assert made.teller.endings[-1].redrive
+        assert (len(ASKED.runs), ASKED.times - before) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [(True, State.SUCCEEDED), (False, State.CANCELED), (None, State.PERMANENTLY_FAILED), (AWAY, State.PENDING)],
+)
+def test_v22_a_cancel_during_a_run_that_died_waits_for_what_became_of_it(answer, state) -> None:
+    with desk(answer) as made:
+        event = died_with_a_cancel(made, asking)
+        asking(redeliver(event), None)
+        assert (len(ASKED.runs), ASKED.times) == (1, 1)
+        operation = made.operation(asking, TICKET)
+        assert (operation.state, operation.cancel_requested) == (state, state is State.PENDING)
+
+
+@pytest.mark.parametrize(("answer", "state"), [(True, State.SUCCEEDED), (False, State.CANCELED)])
+def test_v22_a_cancel_outlives_a_question_that_fails_and_the_stamp_of_a_dead_letter(answer, state) -> None:
+    with desk(AWAY) as made:
+        event = died_with_a_cancel(made, asking)
+        asking(redeliver(event), None)
+        made.clock.advance(HOUR)
+        write(made, seen_in_dead_letters(made, asking, TICKET, event["Records"][0]["messageId"]))
+        made.clock.advance(HOUR)
+        ASKED.answer = answer
+        assert ids(asking(made.event(asking, TICKET), None)) == []
+        assert (len(ASKED.runs), made.operation(asking, TICKET).state) == (1, state)
+
+
+@pytest.mark.parametrize(("answer", "state"), [(True, State.SUCCEEDED), (False, State.CANCELED)])
+def test_v22_a_cancel_of_an_attempt_whose_question_fails_waits_for_its_answer(answer, state) -> None:
+    def cancel_meanwhile() -> None:
+        existing = made.operation(asking, TICKET)
+        write(made, cancel(existing, act(made), operation_id=existing.id, handler="asking", tenant=None))
+        raise UNKNOWN
+
+    with desk(AWAY, cancel_meanwhile) as made:
+        event = made.event(asking, TICKET)
+        asking(event, None)
+        operation = made.operation(asking, TICKET)
+        assert (operation.state, operation.cancel_requested) == (State.RETRYABLE_FAILED, True)
+        made.clock.advance(HOUR)
+        ASKED.answer = answer
+        assert ids(asking(redeliver(event), None)) == []
+        assert (len(ASKED.runs), made.operation(asking, TICKET).state) == (1, state)
+
+
+@pytest.mark.parametrize(("answer", "state"), [(True, State.SUCCEEDED), (False, State.CANCELED)])
+def test_v22_a_release_leaves_a_cancel_to_what_became_of_the_run(answer, state) -> None:
+    with desk(answer) as made:
+        event = died_with_a_cancel(made, asking)
+        write(made, release(made.operation(asking, TICKET), act(made)))
+        assert ids(asking(redeliver(event), None)) == []
+        assert (len(ASKED.runs), made.operation(asking, TICKET).state) == (1, state)
 
 
 def test_the_attempt_after_an_unknown_one_knows_it_under_any_code_and_over_deferrals() -> None:

@@ -239,10 +239,11 @@ def asking(ticket: Ticket, job: Job) -> bool | None:
         ({"marks": 1}, False, set()),
         ({"marks": 2}, False, {"hold", asking}),
         ({"marks": 2}, True, {"hold", asking}),
-        ({"marks": 3}, False, set()),
+        ({"marks": 3}, False, {"hold", asking}),
+        ({"code": "effect.unanswered"}, True, {asking}),
+        ({"code": "effect.unknown"}, True, set()),
         ({"code": "effect.timeout"}, False, {asking}),
         ({"code": "effect.timeout"}, True, set()),
-        ({"code": "effect.timeout", "marks": 3}, False, set()),
         ({"code": "provider.timeout"}, False, set()),
     ],
 )

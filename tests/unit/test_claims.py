@@ -206,6 +206,54 @@ def test_a_redrive_that_finds_a_lapsed_lease_keeps_the_marks_short_of_poison(sta
     assert made.operation.history[-1].note == "redrive"
 
 
+@pytest.mark.parametrize("state", [State.PENDING, State.RETRYABLE_FAILED, *FAILED])
+@pytest.mark.parametrize(("marks", "decides", "after"), [
+    (1, True, 0), (2, True, 2), (3, True, 2), (2, False, 0), (3, False, 0),
+])  # fmt: skip
+def test_a_redrive_keeps_what_says_that_a_run_s_end_is_unknown_where_a_policy_decides_about_it(
+    state, marks, decides, after
+) -> None:
+    existing = item(state, marks=marks, failed_ids=("m1",), started_at=NOW - 4 * HOUR)
+    made = decide(existing, wanted(NEW), lease=replace(LEASE, decides=decides), now=NOW)
+    assert isinstance(made, Proposal)
+    assert isinstance(made.then, Claimed)
+    assert (made.then.redrive, made.then.operation.marks, made.then.operation.attempts) == (True, after, 0)
+
+
+@pytest.mark.parametrize("state", [State.PENDING, State.RETRYABLE_FAILED])
+@pytest.mark.parametrize(("sent", "ago", "afresh"), [
+    (NOW - HOUR + SECOND, 3 * HOUR + SECOND, True),
+    (NOW - HOUR + SECOND, 3 * HOUR, False),
+    (NOW - HOUR, 3 * HOUR + SECOND, False),
+])  # fmt: skip
+def test_what_was_on_its_way_when_an_operation_s_time_was_over_starts_it_afresh(state, sent, ago, afresh) -> None:
+    """The last claim was an hour ago: what was sent before it has had its chance with it."""
+    existing = item(state, started_at=NOW - ago)
+    assert claimed(existing, Candidate("m2", sent)).redrive is afresh
+    assert claimed(existing, Candidate("m2", sent, "m2")).redrive is afresh
+    assert not claimed(existing, Candidate("m2", sent, "m1")).redrive
+    assert not claimed(existing, Candidate("m2", sent, "m9")).redrive
+
+
+@pytest.mark.parametrize(("existing", "waits"), [
+    (item(State.PROCESSING), True), (item(State.LEASED), False), (item(State.LEASED, marks=2), True),
+    (item(State.LEASED, code="effect.unanswered"), True), (item(State.DEAD_LETTERED, marks=1), False),
+    (item(State.DEAD_LETTERED, marks=2), True),
+])  # fmt: skip
+def test_a_requested_cancel_waits_for_what_a_policy_says_of_a_run_whose_end_is_unknown(existing, waits) -> None:
+    existing = replace(existing, cancel_requested=True)
+    for decides in (False, True):
+        made = decide(existing, wanted(), lease=replace(LEASE, decides=decides), now=NOW)
+        assert isinstance(made, Proposal)
+        assert made.write.operation.state is (State.LEASED if decides and waits else State.CANCELED)
+        assert made.write.operation.cancel_requested is (decides and waits)
+
+
+@pytest.mark.parametrize("state", [State.PENDING, State.RETRYABLE_FAILED])
+def test_a_requested_cancel_of_what_waits_is_left_to_its_holder(state) -> None:
+    assert claimed(item(state, cancel_requested=True)).operation.cancel_requested
+
+
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("sent", [-SECOND, timedelta(0), SECOND])
@@ -388,6 +436,12 @@ def test_a_run_that_got_further_starts_its_count_anew(attempted, attempts) -> No
     assert write.operation.history[-1].attempt == 1
 
 
+def test_what_is_held_for_an_operator_is_marked_no_more() -> None:
+    mine = replace(MINE, marks=2)
+    write = settle(mine, State.PERMANENTLY_FAILED, now=NOW, retention=DAYS, code="effect.unknown", held=True)
+    assert (write.operation.attempts, write.operation.marks) == (2, 0)
+
+
 def test_ids_that_failed_permanently_are_kept() -> None:
     mine = replace(MINE, failed_ids=("m0",))
     write = settle(mine, State.PERMANENTLY_FAILED, now=NOW, retention=DAYS, attempted=True, failed_ids=["m1", "m2"])
@@ -399,6 +453,9 @@ def test_what_stays_held_keeps_its_lease_and_a_requested_cancel() -> None:
     mine = replace(MINE, cancel_requested=True)
     write = settle(mine, State.PROCESSING, now=NOW, retention=DAYS)
     assert (write.operation.lease_until, write.operation.cancel_requested) == (NOW + HOUR, True)
+    assert settle(mine, State.PENDING, now=NOW, retention=DAYS).operation.cancel_requested is True
+    assert settle(mine, State.RETRYABLE_FAILED, now=NOW, retention=DAYS).operation.cancel_requested is True
+    assert settle(mine, State.PERMANENTLY_FAILED, now=NOW, retention=DAYS).operation.cancel_requested is False
     assert settle(mine, State.SUCCEEDED, now=NOW, retention=DAYS).operation.cancel_requested is False
     assert settle(MINE, State.PROCESSING, now=NOW, retention=DAYS).operation.cancel_requested is False
 

@@ -17,7 +17,7 @@ from surehand.states import State
 from surehand.worker.conclude import conclude
 from surehand.worker.conclusion import Conclusion, Raised, Returned, SoftDeadline, bounded, condemned
 from surehand.worker.handing_over import HandOver
-from surehand.worker.unknown import before_a_run
+from surehand.worker.unknown import before_a_run, is_open
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
@@ -133,6 +133,25 @@ def test_an_unknown_effect_is_tried_again_by_default(error, code, wait) -> None:
 
 
 HELD = Conclusion(outcome=Outcome.HELD, state=State.PERMANENTLY_FAILED, code="effect.unknown")
+PUT_BACK = Conclusion(outcome=Outcome.UNSTARTED, state=State.PENDING, attempted=False)
+UNANSWERED = Conclusion(outcome=Outcome.UNKNOWN, state=State.RETRYABLE_FAILED, code="effect.unanswered")
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "marks", "open_"),
+    [
+        (HELD, 0, True),
+        (UNANSWERED, 0, True),
+        (replace(UNANSWERED, state=State.PERMANENTLY_FAILED, outcome=Outcome.EXHAUSTED), 2, False),
+        (replace(UNANSWERED, code="effect.timeout"), 0, False),
+        (PUT_BACK, 1, False),
+        (PUT_BACK, 2, True),
+        (replace(PUT_BACK, outcome=Outcome.DEFERRED), 2, False),
+    ],
+)
+def test_what_may_have_had_an_effect_that_nobody_knows_of_is_open(conclusion, marks, open_) -> None:
+    assert is_open(conclusion, operation(marks=marks), Options(key="k", on_unknown="hold")) is open_
+    assert is_open(conclusion, operation(marks=marks), Options(key="k")) is False
 
 
 @pytest.mark.parametrize("error", [Unknown("provider.lost"), SoftDeadline()])

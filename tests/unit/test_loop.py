@@ -20,7 +20,7 @@ from surehand import Unknown
 from surehand.worker.conclusion import SoftDeadline, StillRunning
 from surehand.worker.loop import EventLoop
 
-LONG, SHORT = timedelta(seconds=20), timedelta(seconds=0.05)
+LONG, SHORT = timedelta(seconds=5), timedelta(seconds=0.05)
 
 
 @pytest.fixture
@@ -49,6 +49,7 @@ def serving() -> list[threading.Thread]:
 def test_a_coroutine_s_result_is_returned_and_all_of_them_share_one_loop(loop: EventLoop) -> None:
     first = loop.result(which(), timeout=LONG)
     assert first is loop.result(which(), timeout=LONG)
+    assert all(thread.daemon for thread in serving())  # else no process that had run a coroutine would end
 
 
 @pytest.mark.parametrize("error", [ValueError, TimeoutError, asyncio.CancelledError, SystemExit, KeyboardInterrupt])
@@ -108,7 +109,7 @@ def test_many_that_come_at_once_begin_one_loop(loop: EventLoop) -> None:
         together.wait()
         return loop.result(which(), timeout=LONG)
 
-    before = len(serving())
+    before = set(serving())
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(8) as pool:
@@ -116,7 +117,7 @@ def test_many_that_come_at_once_begin_one_loop(loop: EventLoop) -> None:
     finally:
         sys.setswitchinterval(interval)
     assert len(loops) == 1
-    assert len(serving()) == before + 1
+    assert len(set(serving()) - before) == 1
 
 
 def test_a_closed_loop_ends_its_thread_and_the_next_coroutine_begins_another(loop: EventLoop) -> None:
@@ -203,3 +204,36 @@ def test_a_coroutine_that_a_dying_loop_has_not_begun_never_begins(loop: EventLoo
     with pytest.raises(Unknown):
         behind.result(5)
     assert inspect.getcoroutinestate(late) == inspect.CORO_CLOSED
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_dead_loop_is_never_used_again_also_if_it_cannot_be_closed(loop: EventLoop, closes) -> None:
+    first: Any = loop.result(which(), timeout=LONG)
+    if not closes:
+        first.close = broken
+    with pytest.raises(Unknown):
+        loop.result(breaks(), timeout=LONG)
+    assert loop.result(which(), timeout=LONG) is not first
+    vars(first).pop("close", None)
+    first.close()
+
+
+def leave() -> None:
+    sys.exit(1)
+
+
+@pytest.mark.parametrize(("deed", "name"), [(leave, "SystemExit"), (broken, "ValueError")])
+def test_what_comes_up_to_the_loop_is_told_to_its_exception_handler(loop: EventLoop, deed, name) -> None:
+    told = []
+
+    async def act() -> None:
+        running = asyncio.get_running_loop()
+        running.set_exception_handler(lambda _, context: told.append(context["message"]))
+        if deed is broken:
+            await breaks()
+        running.call_soon(deed)
+        await asyncio.sleep(0.01)
+
+    with suppress(Unknown):
+        loop.result(act(), timeout=LONG)
+    assert f"{name} came up to the event loop of handlers" in told

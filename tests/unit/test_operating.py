@@ -128,8 +128,38 @@ def test_a_release_lets_a_cancel_that_was_requested_take_effect() -> None:
     assert release(existing, ACT) == Write(operation=changed(existing, State.CANCELED), previous=existing)
 
 
+@pytest.mark.parametrize("existing", [
+    item(State.PROCESSING, cancel_requested=True),
+    item(State.LEASED, cancel_requested=True, marks=2),
+    item(State.LEASED, cancel_requested=True, code="effect.unanswered"),
+])  # fmt: skip
+def test_a_release_leaves_a_requested_cancel_to_what_is_known_of_a_run_by_the_next_delivery(existing) -> None:
+    marks = 1 if existing.marks == 0 and existing.state is State.LEASED else 2
+    expected = replace(changed(existing, State.PENDING, marks=marks), cancel_requested=True)
+    assert release(existing, ACT) == Write(operation=expected, previous=existing)
+
+
+@pytest.mark.parametrize("state", [State.PENDING, State.RETRYABLE_FAILED, State.DEAD_LETTERED, *HELD])
+def test_a_cancel_whose_request_still_waits_although_nobody_holds_it_is_done_at_once(state) -> None:
+    existing = item(state, cancel_requested=True)
+    assert cancel(existing, ACT, **NAMES) == Write(operation=changed(existing, State.CANCELED), previous=existing)
+
+
+@pytest.mark.parametrize(
+    ("state", "marks", "after"),
+    [
+        (State.LEASED, 0, 1), (State.LEASED, 2, 2), (State.PROCESSING, 0, 2), (State.PROCESSING, 2, 3),
+        (State.PENDING, 2, 2), (State.PERMANENTLY_FAILED, 0, 0),
+    ],
+)  # fmt: skip
+def test_a_dead_letter_is_marked_by_a_lapsed_lease_as_a_release_is(state, marks, after) -> None:
+    write = dead_lettered(item(state, marks=marks), ACT, **NAMES, message_ids=["m1"])
+    assert isinstance(write, Write)
+    assert write.operation.marks == after
+
+
 def test_a_dead_letter_keeps_a_cancel_that_was_requested() -> None:
-    existing = item(State.LEASED, cancel_requested=True)
+    existing = item(State.LEASED, cancel_requested=True, marks=1)
     write = dead_lettered(existing, ACT, **NAMES, message_ids=["m1"])
     assert isinstance(write, Write)
     assert write.operation == replace(changed(existing, State.DEAD_LETTERED), cancel_requested=True)
@@ -166,8 +196,9 @@ def test_what_cannot_be_resolved_is_said(existing, applied, done, why) -> None:
 
 @pytest.mark.parametrize("state", [State.PENDING, State.RETRYABLE_FAILED, State.PERMANENTLY_FAILED, *HELD])
 def test_a_dead_letter_is_recorded_with_its_ids_and_keeps_the_moment_of_the_last_claim(state) -> None:
-    existing = item(state)
-    expected = changed(existing, State.DEAD_LETTERED, message_ids=("m1", "m2"))
+    existing = item(state, marks=2)
+    marks = 3 if state is State.PROCESSING else 2
+    expected = changed(existing, State.DEAD_LETTERED, message_ids=("m1", "m2"), marks=marks)
     assert expected.claimed_at == NOW - HOUR
     assert dead_lettered(existing, ACT, **NAMES, message_ids=["m1", "m2"]) == Write(
         operation=expected, previous=existing

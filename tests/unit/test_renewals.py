@@ -81,6 +81,7 @@ def renewed(
 
     def send(name: str, messages: list[Outgoing]) -> list[Refused]:
         assert name == handler.name
+        assert messages, "SQS refuses a call without a message"
         sent.extend(messages)
         return [Refused(index, "ServiceUnavailable") for index in refuse]
 

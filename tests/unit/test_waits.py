@@ -52,7 +52,8 @@ def test_an_outage_is_waited_for_twice_as_long_at_each_receive_up_to_an_hour(rec
 
 def test_a_message_whose_body_cannot_be_fetched_is_put_back_as_unclaimed_with_what_is_known() -> None:
     away = Away(index=3, delivery=delivery(2), operation="o", tenant="t", code="provider.body", detail="TimeoutError")
-    assert put_back(away, always(1.0)) == Ending(
+    ending = put_back(away, always(1.0))
+    assert ending == Ending(
         index=3,
         delivery=away.delivery,
         outcome=Outcome.UNCLAIMED,
@@ -63,6 +64,7 @@ def test_a_message_whose_body_cannot_be_fetched_is_put_back_as_unclaimed_with_wh
         detail="TimeoutError",
         wait=MINUTE,
     )
+    assert (ending.redrive, ending.copied, ending.interrupted, ending.replay) == (False, False, False, False)
 
 
 @pytest.mark.parametrize(

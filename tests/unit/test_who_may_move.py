@@ -29,7 +29,7 @@ Move = tuple[State | None, State]
 
 
 def items() -> Iterator[Operation | None]:
-    """An item as each state leaves it. A cancel stays requested only while the lease does, or in a dead letter."""
+    """An item as each state leaves it. A cancel stays requested only as long as it may still take effect."""
     yield None
     for state in State:
         failed = ("m1",) if state is State.PERMANENTLY_FAILED else ()
@@ -37,7 +37,7 @@ def items() -> Iterator[Operation | None]:
         leases = [NOW - HOUR / 2, NOW + HOUR / 2] if state in HELD else [None]
         for lease_until in leases:
             yield replace(plain, lease_until=lease_until)
-            if state in HELD or state is State.DEAD_LETTERED:
+            if state in HELD or state in WAITING or state is State.DEAD_LETTERED:
                 yield replace(plain, lease_until=lease_until, cancel_requested=True)
 
 
@@ -56,7 +56,10 @@ def moves(writes: list[object]) -> set[Move]:
 def claims() -> list[object]:
     known, redriven = Candidate("m1", NOW - 2 * HOUR), Candidate("m2", NOW)
     asked = [Wanted(id="o", handler="orders", tenant="t", candidates=(c,), fingerprints=()) for c in (known, redriven)]
-    answers = [decide(existing, wanted, lease=LEASE, now=NOW) for existing in items() for wanted in asked]
+    leases = (LEASE, replace(LEASE, decides=True))
+    answers = [
+        decide(existing, wanted, lease=lease, now=NOW) for existing in items() for wanted in asked for lease in leases
+    ]
     return [answer.write for answer in answers if isinstance(answer, Proposal)]
 
 

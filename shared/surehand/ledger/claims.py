@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from surehand.ledger.holding import settle
+from surehand.ledger.marks import POISON, SUSPECT, marks_at_claim, may_have_run
 from surehand.ledger.operation import Entry, Operation, Write, appended, latest
 from surehand.outcomes import Outcome
 from surehand.states import HELD, State
@@ -17,10 +18,8 @@ from surehand.states import HELD, State
 #: A message may come back this much before its `not_before` and still be claimed: clocks of two machines differ, and
 #: SQS counts whole seconds.
 CLOCK_TOLERANCE = timedelta(seconds=2)
-#: An expired lease makes an operation a suspect.
-SUSPECT = 1
-#: A suspect whose process died twice more while it ran alone is poison.
-POISON = 3
+#: States in which an operation waits for its next attempt.
+_WAITING = frozenset({State.PENDING, State.RETRYABLE_FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,11 @@ class Candidate:
     def ids(self) -> tuple[str, ...]:
         """Its id, and before it that of its origin."""
         return (self.message_id,) if self.origin is None else (self.origin, self.message_id)
+
+    @property
+    def renewed(self) -> bool:
+        """Whether it is a copy of a message that waited for longer than its receives (P7)."""
+        return self.origin not in (None, self.message_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +55,17 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """What one invocation writes into each of its claims. *give_up_after* is the handler's."""
+    """What one invocation writes into each of its claims.
+
+    *give_up_after* is the handler's. *decides* says that its `on_unknown` is other than retry, so that a run of which
+    nobody knows the end is decided about before anything else happens (P5).
+    """
 
     owner: str
     until: datetime
     retention: timedelta
     give_up_after: timedelta = timedelta.max
+    decides: bool = False
     version: str = ""
 
 
@@ -131,10 +140,11 @@ def decide(existing: Operation | None, wanted: Wanted, *, lease: Lease, now: dat
         return NotClaimed(standing=Standing.CANCELED, existing=existing)
     if existing.leased_at(now):
         return NotClaimed(standing=Standing.IN_PROGRESS, existing=existing, until=existing.lease_until)
-    if existing.cancel_requested:
+    if existing.cancel_requested and not _undecided(existing, decides=lease.decides):
         return _cancel(existing, lease=lease, now=now)
+    over = now - existing.started_at > lease.give_up_after
     redriven = next(
-        (c for c in wanted.candidates if is_redrive(existing, c) or _given_up(existing, c, lease.give_up_after)), None
+        (c for c in wanted.candidates if is_redrive(existing, c) or (over and _given_up(existing, c, lease))), None
     )
     if redriven is not None:
         return _claim(existing, wanted, redriven, lease=lease, now=now, redrive=True)
@@ -156,14 +166,16 @@ def is_redrive(existing: Operation, candidate: Candidate) -> bool:
     return failed and _new(existing, candidate) and candidate.sent_at > existing.claimed_at
 
 
-def _given_up(existing: Operation, candidate: Candidate, after: timedelta) -> bool:
-    """Tell whether a message comes for an operation whose time was over before it was sent (P1).
+def _given_up(existing: Operation, candidate: Candidate, lease: Lease) -> bool:
+    """Tell whether a message that comes for an operation whose time is over starts it afresh (P1).
 
     Such a one waited for an attempt that never came, as when its receives were spent by invocations that failed at
-    their start. What is sent afterwards, by an operator or a producer, gets a real attempt.
+    their start. What is sent afterwards, by an operator or a producer, gets a real attempt, and so does what was sent
+    after the last claim and was still on its way when the time was over; a renewal never, since it is no sending.
     """
-    waits = existing.state in (State.PENDING, State.RETRYABLE_FAILED)
-    return waits and _new(existing, candidate) and candidate.sent_at - existing.started_at > after
+    sent = candidate.sent_at
+    late = sent - existing.started_at > lease.give_up_after or (not candidate.renewed and sent > existing.claimed_at)
+    return existing.state in _WAITING and _new(existing, candidate) and late
 
 
 def _new(existing: Operation, candidate: Candidate) -> bool:
@@ -206,12 +218,13 @@ def _claim(
         started_at=now if anew or known is None or _only_held(known) else known.started_at,
         expires_at=now + lease.retention,
         attempts=attempts,
-        marks=0 if known is None else _marks(known, lapsed, redrive=redrive),
+        marks=0 if known is None else marks_at_claim(known, redrive=redrive, decides=lease.decides),
         message_ids=latest(known.message_ids if known else (), [id_ for c in wanted.candidates for id_ in c.ids]),
         failed_ids=known.failed_ids if known else (),
         fingerprints=(known.fingerprints if known else ()) or wanted.fingerprints,
         history=appended(known.history if known else (), entry),
         code=known.code if known else None,
+        cancel_requested=known is not None and known.cancel_requested,
         version=lease.version,
     )
     claimed = Claimed(operation=operation, message_id=candidate.message_id, lapsed=lapsed, redrive=redrive)
@@ -225,17 +238,12 @@ def _only_held(known: Operation) -> bool:
     return all(entry.state is State.LEASED or entry.note == Outcome.UNSTARTED for entry in known.history)
 
 
-def _marks(known: Operation, lapsed: State | None, *, redrive: bool) -> int:
-    """A lapsed lease makes a suspect; a lapsed `processing` is a confirmed crash (P3).
+def _undecided(existing: Operation, *, decides: bool) -> bool:
+    """Tell whether a requested cancel waits for a word about a run whose end is unknown (P8): an effect wins over it.
 
-    A redrive starts afresh. If it found a lapsed lease it may be a producer's duplicate as well (P1): then the marks
-    stay, short of poison, so that it gets an attempt and nobody forgets a run whose end is unknown.
+    Such a request outlives a question that fails. The holder then ends the operation, which only waits, as canceled.
     """
-    if lapsed is None:
-        return 0 if redrive else known.marks
-    suspected = max(known.marks, SUSPECT)
-    marks = suspected + 1 if lapsed is State.PROCESSING else suspected
-    return min(marks, POISON - 1) if redrive else marks
+    return existing.state in _WAITING or (decides and may_have_run(existing))
 
 
 def _cancel(existing: Operation, *, lease: Lease, now: datetime) -> Proposal:

@@ -12,6 +12,9 @@ from datetime import datetime, timedelta
 from surehand.ledger.operation import Entry, Operation, Write, appended, latest
 from surehand.states import HELD, State
 
+#: States in which a requested cancel still waits: for the lease to end, or for a word about an unknown effect (P8).
+_REMEMBERS_A_CANCEL = HELD | {State.PENDING, State.RETRYABLE_FAILED}
+
 
 def settle(
     claimed: Operation,
@@ -27,6 +30,7 @@ def settle(
     failed_ids: Sequence[str] = (),
     note: str | None = None,
     afresh: bool = False,
+    held: bool = False,
 ) -> Write:
     """Return the write that ends a claim.
 
@@ -35,6 +39,8 @@ def settle(
             (P3); a release, a deferral or a hand-over keeps the marks.
         failed_ids: The message ids of this batch that must never run again, if the state is permanently_failed.
         afresh: The run got further than its predecessors, so their attempts and crashes do not count any more.
+        held: An operator has the word about the effect from here on, so the marks do not tell of it any more: a
+            redrive is that word.
     """
     attempts = (0 if afresh else claimed.attempts) + (1 if attempted else 0)
     entry = Entry(
@@ -50,7 +56,7 @@ def settle(
         claimed,
         state=state,
         attempts=attempts,
-        marks=0 if attempted or afresh else claimed.marks,
+        marks=0 if attempted or afresh or held else claimed.marks,
         lease_until=claimed.lease_until if state in HELD else None,
         not_before=not_before,
         code=code,
@@ -59,7 +65,7 @@ def settle(
         failed_ids=latest(claimed.failed_ids, failed_ids),
         history=appended(claimed.history, entry),
         expires_at=now + retention,
-        cancel_requested=claimed.cancel_requested and state in HELD,
+        cancel_requested=claimed.cancel_requested and state in _REMEMBERS_A_CANCEL,
     )
     return Write(operation=operation, previous=claimed)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from surehand.ledger.claims import SUSPECT
+from surehand.ledger.marks import marks_of, may_have_run
 from surehand.ledger.operation import Entry, Operation, Write, appended, latest
 from surehand.states import FINAL, HELD, State
 
@@ -51,7 +51,8 @@ def cancel(
     """
     if existing is None or existing.expired_at(act.now):
         return _created(existing, act, State.CANCELED, operation_id=operation_id, handler=handler, tenant=tenant)
-    if existing.state is State.CANCELED or existing.cancel_requested:
+    requested = existing.cancel_requested and existing.leased_at(act.now)
+    if existing.state is State.CANCELED or requested:
         return NotDone("it is canceled, or its cancel is requested, already", done=True)
     if existing.leased_at(act.now):
         noted = _noted(existing, act, existing.state)
@@ -67,7 +68,7 @@ def release(existing: Operation | None, act: Act) -> Write | NotDone:
     """Take a lease whose holder is dead, so that the next delivery does not wait. Refuses a live lease (P8).
 
     The operation stays a suspect: its process died while it was held. A cancel that was requested meanwhile takes
-    effect instead.
+    effect instead; where its handler may have run, at the next delivery, after `on_unknown` has had its say.
     """
     if existing is None or existing.expired_at(act.now):
         return NotDone("the ledger has no such operation")
@@ -76,11 +77,10 @@ def release(existing: Operation | None, act: Act) -> Write | NotDone:
     if existing.leased_at(act.now) and existing.lease_until is not None:
         until = existing.lease_until.isoformat(timespec="seconds")
         return NotDone(f"its lease is live until {until}; two runs would overlap")
-    if existing.cancel_requested:
+    if existing.cancel_requested and not may_have_run(existing):
         return _changed(existing, act, State.CANCELED)
-    suspected = max(existing.marks, SUSPECT)
-    marks = suspected + 1 if existing.state is State.PROCESSING else suspected
-    return _changed(replace(existing, marks=marks), act, State.PENDING, previous=existing)
+    suspect = replace(existing, marks=marks_of(existing))
+    return _still_canceling(_changed(suspect, act, State.PENDING, previous=existing))
 
 
 def resolve(existing: Operation | None, act: Act, *, applied: bool) -> Write | NotDone:
@@ -113,7 +113,8 @@ def dead_lettered(
     """Record that a message of the operation was seen in the dead-letter queue (P2).
 
     Leaves `claimed_at` as it is, so that a redrive which is already on its way still counts as one (V4). Ids are
-    remembered, but only those that failed permanently are refused later. A cancel that was requested stays so.
+    remembered, but only those that failed permanently are refused later. A cancel that was requested stays so, and so
+    does what a lapsed lease says of a run that died: a redrive must not forget it.
     """
     if existing is None or existing.expired_at(act.now):
         write = _created(existing, act, State.DEAD_LETTERED, operation_id=operation_id, handler=handler, tenant=tenant)
@@ -124,8 +125,8 @@ def dead_lettered(
         return NotDone(f"it is {existing.state}: its message would only be acknowledged", done=True)
     if existing.leased_at(act.now):
         return NotDone("another message of it is being processed now")
-    write = _changed(_with_ids(existing, message_ids), act, State.DEAD_LETTERED, previous=existing)
-    return replace(write, operation=replace(write.operation, cancel_requested=existing.cancel_requested))
+    marked = replace(_with_ids(existing, message_ids), marks=marks_of(existing))
+    return _still_canceling(_changed(marked, act, State.DEAD_LETTERED, previous=existing))
 
 
 def _changed(new: Operation, act: Act, state: State, *, previous: Operation | None = None) -> Write:
@@ -138,6 +139,11 @@ def _changed(new: Operation, act: Act, state: State, *, previous: Operation | No
         expires_at=act.now + act.retention,
     )
     return Write(operation=operation, previous=previous or new)
+
+
+def _still_canceling(write: Write) -> Write:
+    requested = write.previous is not None and write.previous.cancel_requested
+    return replace(write, operation=replace(write.operation, cancel_requested=requested))
 
 
 def _created(

@@ -145,6 +145,10 @@ class Attempts:
             found = before_a_run(claimed.operation, options, ask=ask, now=now, random=self._ports.random)
             if found is not None:
                 return found
+        if claimed.operation.cancel_requested:  # it has waited for that answer, which is "no" (P8)
+            return Conclusion(
+                outcome=Outcome.CANCELED, state=State.CANCELED, code=claimed.operation.code, attempted=False
+            )
         final = condemned(claimed.operation, self.handler.options, poison=claimed.poison, now=now)
         if final is None and self._ticks is not None:
             final = self._ticks.hold_back(claimed, message.delivery, now=now)
@@ -178,14 +182,14 @@ class Attempts:
         """With a policy for the unknown, `processing` was written before the run, so a lapsed one means it ran (P5).
 
         The marks remember it until an attempt is settled, also through a claim whose own holder died or never knew of
-        it, and for a message that only looks like a redrive, as a producer's duplicate does (P1). Poison is not asked
-        about.
+        it, and for a message that is or looks like a redrive (P1): that is an operator's word about a hold, not about
+        a question that was never answered. Poison is asked about before it is condemned.
         """
-        policy = self.handler.options.on_unknown
-        if policy == "retry" or claimed.poison:
+        policy, code = self.handler.options.on_unknown, claimed.operation.code or ""
+        if policy == "retry":
             return False
-        unresolved = callable(policy) and (claimed.operation.code or "").startswith("effect.")
-        return claimed.crashed or (unresolved and not claimed.redrive)
+        unresolved = code == "effect.unanswered" if claimed.redrive else code.startswith("effect.")
+        return claimed.crashed or (callable(policy) and unresolved)
 
     def _ask(self, message: Message, job: Job) -> Callable[[], bool | None] | None:
         policy = self.handler.options.on_unknown

@@ -68,6 +68,7 @@ def claim_batch(
         until=invocation.deadline + LEASE_MARGIN,
         retention=ports.retention,
         give_up_after=handler.options.give_up_after,
+        decides=handler.options.on_unknown != "retry",
         version=ports.version,
     )
     waiting = _grouped(handler, received)

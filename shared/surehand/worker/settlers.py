@@ -95,7 +95,7 @@ class GroupSettler:
         if group := self._take():
             self._settle(group)
         with self._settled:
-            self._settled.wait_for(lambda: self._failure is not None or not (self._waiting or self._busy))
+            self._settled.wait_for(lambda: not (self._waiting or self._busy))
             if self._failure is not None:
                 raise self._failure
 
@@ -135,15 +135,12 @@ class GroupSettler:
         try:
             for (_, then), answer in zip(group, self._written(group), strict=True):
                 then(answer)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised by whoever waits for it, who may be in another thread
             failure = error
-            raise
-        finally:
-            with self._settled:  # at once: whoever sees that nothing is under way sees the failure, too
-                self._busy -= len(group)
-                if failure is not None:
-                    self._failure = failure
-                self._settled.notify_all()
+        with self._settled:  # at once: whoever sees that nothing is under way sees the failure, too
+            self._busy -= len(group)
+            self._failure = self._failure or failure
+            self._settled.notify_all()
 
     def _written(self, group: Sequence[tuple[Write, Then]]) -> Sequence[Answer]:
         try:

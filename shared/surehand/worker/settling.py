@@ -32,6 +32,7 @@ from surehand.worker.ports import Ports
 from surehand.worker.receive import Message, Refused
 from surehand.worker.settlers import Settler
 from surehand.worker.ticks import Ticks
+from surehand.worker.unknown import is_open
 
 _STANDINGS = {
     Standing.ALREADY_APPLIED: Outcome.ALREADY_APPLIED,
@@ -129,6 +130,7 @@ class Settling:
             failed_ids=_all_ids(step) if final else (),
             note=conclusion.note or (None if plain else conclusion.outcome.value),
             afresh=conclusion.afresh,
+            held=conclusion.outcome is Outcome.HELD,
         )
 
     def canceled_meanwhile(self, answer: Answer, mine: Operation) -> Operation | None:
@@ -141,8 +143,9 @@ class Settling:
     def _settle_canceled(
         self, step: Step, existing: Operation, conclusion: Conclusion, duration: timedelta | None
     ) -> None:
-        """A requested cancel takes effect at the settle, unless the effect has happened by then."""
-        if conclusion.state not in (State.SUCCEEDED, State.CANCELED):
+        """A requested cancel takes effect at the settle, unless the effect has happened by then, or may have."""
+        ended = conclusion.state in (State.SUCCEEDED, State.CANCELED)
+        if not ended and not is_open(conclusion, existing, self._handler.options):
             conclusion = replace(conclusion, outcome=Outcome.CANCELED, state=State.CANCELED, wait=None)
         write = self._write(step, existing, conclusion)
         answer = write_surely(self._ports.ledger, [write], now=self._ports.clock.now())[0]

@@ -9,6 +9,7 @@ from random import Random
 
 from surehand.declare.options import Options
 from surehand.ledger import Operation
+from surehand.ledger.marks import SUSPECT
 from surehand.outcomes import Defer, Outcome, Retry
 from surehand.states import State
 from surehand.worker.conclusion import Conclusion, bounded, failed
@@ -67,6 +68,19 @@ def before_a_run(
     if applied is True:
         return Conclusion(outcome=Outcome.SUCCEEDED, state=State.SUCCEEDED, code="effect.interrupted", attempted=False)
     return replace(_HELD, attempted=False)
+
+
+def is_open(conclusion: Conclusion, operation: Operation, options: Options) -> bool:
+    """Tell whether an effect may have happened of which *conclusion* does not know, so that no cancel may hide it (P8).
+
+    It is held for an operator, or the question is still to be asked. With plain retry nobody would ask.
+    """
+    if options.on_unknown == "retry":
+        return False
+    if conclusion.state is State.PERMANENTLY_FAILED:
+        return conclusion.outcome is Outcome.HELD
+    unasked = conclusion.outcome is Outcome.UNSTARTED and operation.marks > SUSPECT
+    return unasked or conclusion.code == "effect.unanswered"
 
 
 _HELD = Conclusion(outcome=Outcome.HELD, state=State.PERMANENTLY_FAILED, code="effect.unknown")
