@@ -108,7 +108,7 @@ def nodes(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             if key == "fields" and isinstance(inner, Mapping):
                 for name, field in inner.items():
                     yield from nodes(field, (*path, name))
-            elif key == "fields" and schema["type"] == "dataclass-args":
+            elif key == "fields" and schema.get("type") == "dataclass-args":
                 for field in inner:
                     yield from nodes(field, (*path, field["name"]))
             elif key not in _NO_PARTS:
