@@ -26,7 +26,7 @@ def send(handler: Handler[Any], payloads: Sequence[Any], *, delay: timedelta, qu
     """Send payloads to a handler's queue.
 
     Raises:
-        NotValid, NoKey: A payload does not fit, or names no operation. Nothing was sent.
+        NotValid, NoKey: A payload does not fit, would arrive as another, or names no operation. Nothing was sent.
         TooLarge: A payload is beyond SQS's limit. Nothing was sent.
         ValueError: The delay is outside 0 to 15 minutes, or given on FIFO, where SQS takes none per message.
         NotSent: SQS refused some of them.
@@ -52,8 +52,8 @@ def outgoing(handler: Handler[Any], payload: Any, *, delay: timedelta = timedelt
     SQS's five minutes would swallow a corrected message or our own redrive, and the ledger deduplicates. On a
     standard queue the tenant alone is the group, which makes SQS's fair queues treat tenants apart.
     """
-    body = handler.payload.dump(payload)
-    identity = handler.identify(handler.payload.validate(body), body)
+    body, arrived = handler.payload.send(payload)
+    identity = handler.identify(arrived, body)
     if not handler.options.fifo:
         group = None if identity.tenant is None else group_id(identity.tenant)
         return Outgoing(body=_text(handler, body), group=group, delay=delay)

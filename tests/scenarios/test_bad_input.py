@@ -12,7 +12,7 @@ from surehand.errors import UnreadableEvent
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import record, world
-from tests.scenarios.kiosk import KIOSK, Ticket, ids, plain, script, tenants
+from tests.scenarios.kiosk import KIOSK, Ticket, ids, lanes, plain, script, tenants
 
 GOOD = Ticket(number="good")
 
@@ -114,6 +114,37 @@ def test_any_text_can_be_a_tenant_beside_any_key(tenant) -> None:
         assert ids(tenants(made.event(tenants, ticket), None)) == []
         assert len(told.runs) == 1
         assert all(len(operation_id.encode()) < 2_048 for operation_id in made.ledger.items)
+
+
+@pytest.mark.parametrize(("handler", "field"), [(tenants, "tenant"), (lanes, "lane")])
+def test_a_tenant_or_group_that_is_no_name_is_rejected_and_told_without_it(handler, field) -> None:
+    with world(KIOSK) as made, script() as told:
+        long = json.dumps({"number": "1", field: "x" * 450_000})
+        event = made.event(handler, long, Ticket(number="2"))
+        assert ids(handler(event, None)) == [event["Records"][0]["messageId"]]
+        assert told.numbers == ["2"]
+        refused = made.teller.endings[0]
+    assert (refused.outcome, refused.code, refused.tenant) == (Outcome.REJECTED, "input.key", None)
+    assert refused.detail == f"the {'tenant' if field == 'tenant' else 'group'} has 450,000 bytes; it may have 1,024"
+
+
+def test_the_longest_tenant_is_a_tenant() -> None:
+    with world(KIOSK, on="moto") as made, script() as told:
+        assert ids(tenants(made.event(tenants, Ticket(number="1", tenant="ü" * 512)), None)) == []
+        assert ids(tenants(made.event(tenants, '{"number": "2", "tenant": "%s"}' % ("ü" * 513)), None)) != []
+        assert told.numbers == ["1"]
+
+
+@pytest.mark.parametrize("number", ["!message", "!id", "!"])
+def test_a_key_that_begins_as_the_ledger_s_own_records_do_is_rejected(number) -> None:
+    with world(KIOSK) as made, script() as told:
+        plain(made.event(plain, json.dumps({"number": number})), None)
+        assert told.runs == []
+        refused = made.teller.endings[0]
+    assert (refused.code, refused.detail) == (
+        "input.key",
+        "the key begins with '!', as only the ledger's own records do",
+    )
 
 
 def test_two_long_keys_do_not_collide() -> None:

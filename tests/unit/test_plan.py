@@ -35,6 +35,7 @@ class Watched(MemoryLedger):
 
     def write(self, writes: Any, *, now: datetime) -> Any:
         self.calls.append(("write", [write.operation.id for write in writes]))
+        assert len(self.calls) < 20, "it claims for ever"
         return super().write(writes, now=now)
 
 
@@ -187,6 +188,18 @@ def test_two_payloads_under_a_new_key_are_the_first_and_a_conflict_with_its_own_
     assert isinstance(conflict.answer, Claimed)
     assert conflict.answer.operation.id == record_of("m1")
     assert ledger.calls == [("write", ["o"]), ("write", [record_of("m1")])]
+
+
+def test_a_refusal_whose_record_belongs_to_another_payload_is_answered_and_not_refused_for_ever() -> None:
+    """No key can name such a record; what stands there was written by an earlier version, or by hand."""
+    taken = known(State.SUCCEEDED, id=record_of("m0"))
+    crafted = message(1, "x", key=record_of("m0"))
+    steps = planned(refused(0), crafted, message(2, key="c"), ledger=holding(taken))
+    assert [indices(step) for step in steps] == [[0], [1], [2]]
+    answer = steps[0].answer
+    assert isinstance(answer, NotClaimed)
+    assert answer.standing is Standing.KEY_CONFLICT
+    assert isinstance(steps[-1].answer, Claimed)
 
 
 def test_of_payloads_under_a_known_key_those_that_agree_with_it_are_copies_and_the_others_conflicts() -> None:

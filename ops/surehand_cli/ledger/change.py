@@ -10,7 +10,7 @@ import typer
 from surehand.ledger import NotWritten, Operation, Unavailable, Write, Written, write_surely
 from surehand.ledger.operating import Act, NotDone
 from surehand_cli.account.place import Place
-from surehand_cli.ledger.naming import found
+from surehand_cli.ledger.naming import meant
 from surehand_cli.problem import Problem, Refusal
 from surehand_cli.terminal.output import Output
 
@@ -48,12 +48,12 @@ def change(
     """Decide on one operation and write it.
 
     Raises:
-        Refusal: The rules forbid it; the text says why.
+        Refusal: The rules forbid it, or the ids may name several operations; the text says why.
         Problem: Another writer changes it all the time, or nobody knows whether it was written.
     """
     chosen = ids[0]
     for _ in range(_ROUNDS):
-        chosen, existing = found(place.ledger, ids)
+        chosen, existing = meant(place.ledger, ids)
         decided = decide(chosen, existing)
         before = existing.state.value if existing is not None else "unknown"
         if isinstance(decided, NotDone):

@@ -10,13 +10,16 @@ from typing import Any, Generic, Literal, TypeVar
 from surehand.declare.identity import (
     Fields,
     Identity,
+    PayloadHash,
+    bounded,
     fingerprint,
+    free,
     joined,
     operation_id,
     parts_from,
     parts_of,
 )
-from surehand.declare.naming import check_fields
+from surehand.declare.naming import check_fields, check_hashed
 from surehand.declare.options import Options, check
 from surehand.declare.payload import PayloadType
 from surehand.declare.signature import TAKEN, payload_of
@@ -59,6 +62,8 @@ class Handler(Generic[P]):
         self.__wrapped__ = function
         for what in ("key", "tenant", "group"):
             check_fields(name, what, getattr(options, what), self.payload.annotation)
+        if isinstance(options.key, PayloadHash):
+            check_hashed(name, options.key, self.payload)
         for taken in (self, function):
             setattr(taken, TAKEN, name)
         from surehand import entrypoint  # the one lazy import that the contracts allow: importing costs no AWS
@@ -114,15 +119,16 @@ class Handler(Generic[P]):
         its envelope has the key that the scheme's rule gives to its body.
 
         Raises:
-            NoKey: A key, tenant or group field is missing, empty or of a type that cannot name an operation.
+            NoKey: A key, tenant or group field is missing, empty, of a type that cannot name an operation, or too
+                long; or the key begins with "!".
             Exception: Whatever a key function of the user's own raises.
         """
         if self.options.tenant is not None:
             tenant = self._text(payload, self.options.tenant, "tenant")
         return Identity(
-            operation=operation_id(self.name, tenant, self._key_parts(payload, body, key)),
+            operation=operation_id(self.name, bounded(tenant, "tenant"), free(self._key_parts(payload, body, key))),
             tenant=tenant,
-            group=self._text(payload, self.options.group, "group"),
+            group=bounded(self._text(payload, self.options.group, "group"), "group"),
             fingerprints=(fingerprint(body), fingerprint(self.payload.declared(payload))),
         )
 
@@ -150,6 +156,8 @@ class Handler(Generic[P]):
             raise DeclarationError(
                 f"Handler '{self.name}' has no key; a {self.trigger} handler's trigger must give one."
             )
+        if isinstance(key, PayloadHash):
+            return (key.over(payload, self.payload.given(payload)),)
         return parts_from(key, payload) if callable(key) else parts_of(payload, key, what="key")
 
     def _text(self, payload: P, fields: Fields | None, what: str) -> str | None:

@@ -7,6 +7,7 @@ and 1 and "1" do. Key and tenant values stand in the ledger and in logs: keys sh
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +18,16 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from surehand.declare.limits import LONGEST_KEY
+from surehand.declare.limits import LONGEST_KEY, LONGEST_TENANT
 from surehand.declare.several import texts
 
 #: Attribute names, dotted for nested ones; several together name one operation.
 Fields = str | Sequence[str]
 
+#: What the first part of the key of the ledger's own items begins with: records of rejections, and slots.
+_OWN = "!"
 #: The first part of the key of a slot that names the first bearer of an unsigned id.
-_BEARER = "!id"
+_BEARER = f"{_OWN}id"
 
 #: What a key part may be in the id. True and 1 differ there, as 1 and "1" do.
 Scalar = str | int | bool
@@ -99,9 +102,31 @@ def parts_from(derive: Callable[[Any], object], payload: object) -> tuple[Scalar
     return tuple(_scalar(part, f"part {number} of {returned}") for number, part in enumerate(value, start=1))
 
 
+def free(parts: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    """Return the parts of a key, which must not be that of one of the ledger's own items.
+
+    Raises:
+        NoKey: The first part begins as theirs do.
+    """
+    if str(parts[0]).startswith(_OWN):
+        raise NoKey(f"the key begins with '{_OWN}', as only the ledger's own records do")
+    return parts
+
+
 def joined(parts: Sequence[Scalar]) -> str:
     """Return one text for a tenant or a group: the value itself, or the JSON array of several."""
     return str(parts[0]) if len(parts) == 1 else _compact(list(parts))
+
+
+def bounded(text: str | None, what: str) -> str | None:
+    """Return a tenant or a group, which stands in the ledger and in the log as it is.
+
+    Raises:
+        NoKey: It is too long for that.
+    """
+    if text is not None and (size := len(text.encode("utf-8", "surrogatepass"))) > LONGEST_TENANT:
+        raise NoKey(f"the {what} has {size:,} bytes; it may have {LONGEST_TENANT:,}")
+    return text
 
 
 def fingerprint(text: str | bytes) -> str:
@@ -110,26 +135,50 @@ def fingerprint(text: str | bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(raw).digest()[:16]).decode().rstrip("=")
 
 
-def payload_hash(*, exclude: Fields = ()) -> Callable[[Any], str]:
-    """Return a key function: the SHA-256 of the payload's canonical JSON without the top-level fields *exclude*.
+@dataclass(frozen=True, slots=True)
+class PayloadHash:
+    """A key function: the digest of what is set to something else than its default, without the fields *left_out*."""
 
-    For payloads without a natural key. Exclude what differs between two sendings of the same work: a timestamp, a
-    trace id. Two different pieces of work with equal payloads count as one.
+    left_out: frozenset[str]
+
+    def __call__(self, payload: Any) -> str:
+        """Return the digest of a payload, for a key function of the user's own that has it as one of its parts."""
+        return self.over(payload, _type_of(type(payload)).given(payload))
+
+    def over(self, payload: Any, given: Any) -> str:
+        """Return the digest of a payload. *given* is the JSON value of what is set in it, by names of attributes."""
+        if isinstance(given, Mapping):
+            fields = getattr(type(payload), "__pydantic_fields__", {})
+            aliases = {name: {field.alias, field.serialization_alias} for name, field in fields.items()}
+            given = {name: value for name, value in given.items() if not self.left_out & {name, *aliases.get(name, ())}}
+        return _hex(json.dumps(given, sort_keys=True, separators=(",", ":")))
+
+
+def payload_hash(*, exclude: Fields = ()) -> PayloadHash:
+    """Return a key function: the SHA-256 of the canonical JSON of what a payload sets, without the fields *exclude*.
+
+    For payloads without a natural key. Exclude the top-level fields that differ between two sendings of the same
+    work: a timestamp, a trace id. Two different pieces of work with equal payloads count as one.
+
+    What equals its default counts as not set: a new field with a default leaves all keys as they are, and another
+    default for a field changes the keys of messages that set it to the old or the new one.
 
     Raises:
         DeclarationError: *exclude* is neither a name nor several.
     """
-    left_out = frozenset({exclude} if isinstance(exclude, str) else texts(exclude, "exclude", of="payload_hash()"))
+    return PayloadHash(
+        frozenset({exclude} if isinstance(exclude, str) else texts(exclude, "exclude", of="payload_hash()"))
+    )
 
-    def hash_payload(payload: Any) -> str:
-        from pydantic_core import to_jsonable_python  # only handlers with this key need it
 
-        plain = to_jsonable_python(payload)
-        if isinstance(plain, Mapping):
-            plain = {name: value for name, value in plain.items() if name not in left_out}
-        return _hex(json.dumps(plain, sort_keys=True, separators=(",", ":")))
+def _type_of_class(kind: type[Any]) -> Any:
+    from surehand.declare.payload import PayloadType  # the ingress, which has no payloads, imports no pydantic
 
-    return hash_payload
+    return PayloadType(kind, of="payload_hash()")
+
+
+# To mypy a type of anything is not hashable.
+_type_of: Callable[[type[Any]], Any] = functools.cache(_type_of_class)  # type: ignore[assignment]
 
 
 def _value(payload: object, path: str, *, what: str) -> object:

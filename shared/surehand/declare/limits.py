@@ -54,6 +54,9 @@ CURSOR_RECEIVES = 200
 #: Ours: parts of an operation id beyond this many UTF-8 bytes together are hashed; DynamoDB's own limit for a
 #: partition key is 2,048 bytes.
 LONGEST_KEY = 1_024
+#: Ours: a tenant or a group beyond this many UTF-8 bytes is refused. It stands in the ledger's item (DynamoDB takes
+#: 400 KB) and in every line of the log.
+LONGEST_TENANT = 1_024
 #: Ours: a stored result beyond this many UTF-8 bytes is kept as a digest.
 LARGEST_RESULT = 4_096
 #: EventBridge Scheduler: MaximumEventAgeInSeconds (https://docs.aws.amazon.com/scheduler/latest/APIReference/API_RetryPolicy.html).

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import types
 import typing
 from collections.abc import Iterator
@@ -12,12 +11,14 @@ from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from surehand.declare.written import canonical, is_field, is_steady, lost, nodes, settled
 from surehand.errors import DeclarationError
 
 P = TypeVar("P")
 
-_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 _PLAIN = (dict, list, str)
+#: Factories that give an equal default each time. Classes with fields do, if their fields do.
+_STEADY = (dict, list, set, frozenset, tuple, str, int, bool)
 #: What a payload may be annotated as.
 ALLOWED = "a pydantic model, a dataclass, a TypedDict, a union of these, dict, list or str"
 
@@ -46,6 +47,17 @@ class PayloadType(Generic[P]):
         except PydanticUserError as error:
             raise DeclarationError(f"Handler '{of}': pydantic refuses the payload type: {error.message}") from error
         self._names = frozenset(_field_names(annotation, seen=set()))
+        parts = list(nodes(self._adapter.core_schema))
+        self._steady = all(is_steady(part) for _, part in parts)
+        fields = [(path, part) for path, part in parts if is_field(part)]
+        for path, field in fields:
+            if field.get("serialization_exclude"):
+                raise DeclarationError(
+                    f"Handler '{of}': the payload's field '{'.'.join(path)}' has exclude=True, so it would vanish on "
+                    "its way to the queue, and messages that differ in it alone would count as one. Remove exclude."
+                )
+        #: The fields that may have another default each time, as paths.
+        self.unsettled = [path for path, field in fields if _varies(field["schema"])]
 
     def validate(self, body: str | bytes) -> P:
         """Return the payload that *body* (JSON) stands for.
@@ -59,13 +71,19 @@ class PayloadType(Generic[P]):
         except ValidationError as error:
             raise NotValid(*self._explain(error)) from None
 
-    def accept(self, payload: object) -> P:
-        """Return *payload*, an object of the handler's own side, as it would arrive: validated through its JSON.
+    def send(self, payload: Any) -> tuple[bytes, P]:
+        """Return the plain JSON of a payload, and the payload as it will arrive.
 
         Raises:
-            NotValid: `input.schema`, it does not fit.
+            NotValid: `input.schema`, the object cannot be written as this payload type, or would arrive as another:
+                a secret is written masked, and of two members of a union with the same fields the first is read.
         """
-        return self.validate(self.dump(payload))
+        body = self.dump(payload)
+        arrived = self.validate(body)
+        plain = self._adapter.dump_python(payload, mode="json", warnings=False)
+        if (what := lost(payload, plain, arrived)) is not None:
+            raise NotValid("input.schema", what)
+        return body, arrived
 
     def dump(self, payload: Any) -> bytes:
         """Return the plain JSON of a payload.
@@ -83,12 +101,17 @@ class PayloadType(Generic[P]):
 
         A new optional field in a deployment, or a new undeclared one from the producer, leaves it as it was.
         """
+        plain = self.given(payload)
+        if isinstance(payload, BaseModel) and payload.model_extra:
+            plain = {name: value for name, value in plain.items() if name not in payload.model_extra}
+        return canonical(plain)
+
+    def given(self, payload: P) -> Any:
+        """Return the plain JSON value of all that was set to something else than its default."""
         plain = self._adapter.dump_python(
             payload, mode="json", exclude_unset=True, exclude_defaults=True, warnings=False
         )
-        if isinstance(payload, BaseModel) and payload.model_extra:
-            plain = {name: value for name, value in plain.items() if name not in payload.model_extra}
-        return _canonical(plain)
+        return plain if self._steady else settled(payload, plain)
 
     def _explain(self, error: ValidationError) -> tuple[str, str]:
         found = error.errors(include_url=False, include_context=False, include_input=False)
@@ -119,6 +142,12 @@ def members_of(annotation: Any) -> Iterator[Any]:
                 yield from members_of(member)
     else:
         yield annotation
+
+
+def _varies(schema: Any) -> bool:
+    """Tell whether a field's default comes from a function that may give another one each time."""
+    factory = schema.get("default_factory") if schema["type"] == "default" else None
+    return factory is not None and factory not in _STEADY and fields_of(factory) is None
 
 
 def _allowed(member: Any) -> bool:

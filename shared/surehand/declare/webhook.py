@@ -130,6 +130,7 @@ class RawBody(PayloadType[bytes]):
     def __init__(self) -> None:
         self.annotation = bytes
         self.members = (bytes,)
+        self.unsettled = []
 
     def validate(self, body: str | bytes) -> bytes:
         """Return the body. See `PayloadType.validate`."""
@@ -139,9 +140,18 @@ class RawBody(PayloadType[bytes]):
         """Return the payload, which is its own serialisation. See `PayloadType.dump`."""
         return bytes(payload)
 
+    def send(self, payload: Any) -> tuple[bytes, bytes]:
+        """Return the payload, and the payload. See `PayloadType.send`."""
+        body = self.dump(payload)
+        return body, body
+
     def declared(self, payload: bytes) -> str:
         """Return the body's digest: all of it is declared. See `PayloadType.declared`."""
         return hashlib.sha256(payload).hexdigest()
+
+    def given(self, payload: bytes) -> str:
+        """Return the body's digest: all of it is set. See `PayloadType.given`."""
+        return self.declared(payload)
 
 
 def _row(name: str, scheme: str | Scheme) -> Scheme:

@@ -80,7 +80,9 @@ def claim_batch(
         followers: dict[str, list[_Group]] = {}
         for one, group, answer in zip(wanted, groups, answers, strict=True):
             rest = waiting.pop(one.id)
-            if isinstance(answer, NotClaimed) and answer.standing is Standing.KEY_CONFLICT:
+            conflict = isinstance(answer, NotClaimed) and answer.standing is Standing.KEY_CONFLICT
+            # A refusal whose record is taken has no other place to go: refused again, it would come back for ever.
+            if conflict and any(isinstance(message, Message) for message in group.messages):
                 _refuse(handler, group.messages, followers)
                 if rest:
                     followers.setdefault(one.id, []).extend(rest)
@@ -177,12 +179,16 @@ def _agrees(known: Operation | None, messages: Iterable[Message | Refused]) -> b
 def _refuse(handler: Handler[Any], messages: Iterable[Message | Refused], followers: dict[str, list[_Group]]) -> None:
     """Turn messages whose key is taken by another payload into refusals with a record each."""
     for message in messages:
-        refused = Refused(
-            index=message.index,
-            delivery=message.delivery,
-            phase="claim",
-            code="input.conflict",
-            detail=message.identity.operation if isinstance(message, Message) else "",
+        refused = (
+            Refused(
+                index=message.index,
+                delivery=message.delivery,
+                phase="claim",
+                code="input.conflict",
+                detail=message.identity.operation,
+            )
+            if isinstance(message, Message)
+            else message
         )
         line = followers.setdefault(rejection_id(handler.name, message.delivery.message_id), [])
         if line:

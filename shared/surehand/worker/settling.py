@@ -39,6 +39,7 @@ _STANDINGS = {
     Standing.CANCELED: Outcome.CANCELED,
     Standing.IN_PROGRESS: Outcome.IN_PROGRESS,
     Standing.DEFERRED: Outcome.DEFERRED,
+    Standing.KEY_CONFLICT: Outcome.KEY_CONFLICT,
     Standing.FAST_FORWARDED: Outcome.FAST_FORWARDED,
     Standing.UNAVAILABLE: Outcome.UNCLAIMED,
 }
