@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import socket
 import sys
 import threading
 import time
@@ -192,13 +193,14 @@ def test_a_thread_that_ends_in_time_or_never_began_or_is_another_s_keeps_no_coro
 def test_a_slow_name_server_keeps_no_coroutine_running(loop: EventLoop, monkeypatch) -> None:
     over = threading.Event()
 
-    def look_up() -> None:
+    def slow(*_: object) -> None:
         over.wait(5)
 
-    monkeypatch.setattr("surehand.worker.left_behind._LOOKUPS", (look_up,))
+    slow.__module__ = socket.getaddrinfo.__module__
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
 
     async def act() -> None:
-        await asyncio.get_running_loop().run_in_executor(None, look_up)
+        await asyncio.get_running_loop().getaddrinfo("slow.invalid", 443)
 
     with pytest.raises(SoftDeadline):
         loop.result(act(), timeout=SHORT)

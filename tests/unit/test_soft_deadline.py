@@ -7,6 +7,7 @@ import inspect
 import signal
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
@@ -102,6 +103,16 @@ def test_whenever_the_alarm_comes_a_coroutine_is_stopped_or_told_as_still_runnin
     made.close()
     assert instruction > 100
     assert told >= {NotBegun, StillRunning}
+
+
+def test_a_coroutine_of_a_handler_that_has_swallowed_its_interruption_is_stopped_at_once() -> None:
+    made, began = loop.EventLoop(), time.monotonic()
+    with alarm_set(LONG), pytest.raises(SoftDeadline), interrupted_after(LONG):  # noqa: PT012
+        with suppress(SoftDeadline):
+            signal.raise_signal(signal.SIGALRM)
+        made.result(asyncio.sleep(20), timeout=timedelta(seconds=5))
+    made.close()
+    assert time.monotonic() - began < 4
 
 
 def test_an_alarm_between_two_handlers_keeps_the_next_one_from_beginning() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
@@ -10,8 +9,8 @@ from typing import Any, Protocol
 
 from surehand.worker.origin import origin
 
-#: Nobody's effect, and a slow name server keeps them for seconds.
-_LOOKUPS = (socket.getaddrinfo, socket.getnameinfo)
+#: The modules of what the loop itself puts into threads: look-ups of names, nobody's effect, which may take seconds.
+_LOOKUPS = ("socket", "_socket")
 
 
 class Run(Protocol):
@@ -31,7 +30,7 @@ class Threads(ThreadPoolExecutor):
         """See `ThreadPoolExecutor.submit`."""
         job = super().submit(function, *args, **kwargs)
         run = RUN.get()
-        if run is not None and function not in _LOOKUPS:
+        if run is not None and getattr(function, "__module__", None) not in _LOOKUPS:
             run.jobs.add(job)
             job.add_done_callback(run.jobs.discard)
         return job
