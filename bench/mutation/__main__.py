@@ -24,10 +24,10 @@ MODULES = (
     "states", "outcomes", "backoff", "classify", "codes",
     "ledger.claims", "ledger.claiming", "ledger.holding", "ledger.operating", "ledger.operation",
     "ledger.cursors", "ledger.slots", "ledger.stuck",
-    "worker.acknowledge", "worker.attempts", "worker.bearers", "worker.conclude", "worker.conclusion",
-    "worker.deadline", "worker.ended", "worker.endings", "worker.handing_over", "worker.loop", "worker.origin",
-    "worker.past", "worker.plan", "worker.receive", "worker.renewals", "worker.running", "worker.scan",
-    "worker.sequence", "worker.settlers", "worker.settling", "worker.ticks", "worker.unknown",
+    "worker.acknowledge", "worker.attempts", "worker.bearers", "worker.calling", "worker.conclude", "worker.conclusion",
+    "worker.deadline", "worker.ended", "worker.endings", "worker.grouped", "worker.handing_over", "worker.left_behind",
+    "worker.loop", "worker.origin", "worker.past", "worker.plan", "worker.receive", "worker.renewals", "worker.running",
+    "worker.scan", "worker.sequence", "worker.settlers", "worker.settling", "worker.ticks", "worker.unknown",
     "aws.dynamodb", "aws.items", "aws.cursors", "aws.queues",
 )  # fmt: skip
 #: The tests that face the mutants: those of the engine, without days of simulation, vendors' vectors and emulators.

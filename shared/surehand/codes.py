@@ -39,6 +39,7 @@ CODES: Mapping[str, str] = {
     "code.<Type>": "The handler raised an exception of that type without choosing a fate. Retried.",
     "code.bad_code": "The handler's fate was given no code of the form `<class>.<name>`. The fate stands. A notice.",
     "code.result": "The handler returned what JSON cannot hold, so only its type was kept. A notice: it succeeded.",
+    "code.unrun": "The handler returned a generator, of which nothing has run. Retried, with a notice.",
     "code.gave_up": "Older than give_up_after, or than SQS keeps it, before an attempt could end. Permanent.",
     "code.exhausted": "max_attempts was already reached when the message came. Permanent.",
     "provider.timeout": "A network call of the handler timed out. Retried.",

@@ -17,9 +17,15 @@ from surehand.codes import is_code
 #: How a handler says when to come back: a length from now, or an aware moment.
 After = timedelta | datetime | None
 
+#: The code of a fate that was given none.
+_MISCODED = "code.bad_code"
+
 
 class Fate(Exception):
     """What a handler raises to choose its message's fate. Raise one of the five below, not this.
+
+    One that comes in an exception group, as out of `asyncio.TaskGroup`, counts as if it had been raised alone, also
+    beside other exceptions. Of several the most careful one counts: Unknown, then Retry, Defer, Reject and Cancel.
 
     Args:
         code: A failure code, `<class>.<name>`; no payload values. One that does not have that shape is recorded as
@@ -29,8 +35,9 @@ class Fate(Exception):
             message for 12 hours at most; a later moment is reached by coming back and waiting again.
     """
 
-    #: Whether the code that was given is none. What it was is not kept: it may hold anything.
-    miscoded = False
+    #: What a subclass has whose `__init__` does not call this one's.
+    code: str = _MISCODED
+    after: After = None
 
     def __init__(self, code: str, *, after: After = None) -> None:
         if isinstance(after, datetime) and after.tzinfo is None:
@@ -40,10 +47,14 @@ class Fate(Exception):
                 f"{type(self).__name__}(after=…) takes a timedelta or an aware datetime, not {type(after).__name__}: "
                 "write after=timedelta(seconds=…)."
             )
-        self.miscoded = not (isinstance(code, str) and is_code(code))
-        self.code = "code.bad_code" if self.miscoded else code
+        self.code = code if isinstance(code, str) and is_code(code) else _MISCODED
         self.after = after
         super().__init__(self.code)
+
+    @property
+    def miscoded(self) -> bool:
+        """Whether it has no code, or was given one that is none. What that was is not kept: it may hold anything."""
+        return self.code == _MISCODED or not (isinstance(self.code, str) and is_code(self.code))
 
     def wait(self, now: datetime) -> timedelta | None:
         """Return how long to wait from *now*, at least 0, or None for the backoff's choice."""

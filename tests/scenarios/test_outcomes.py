@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from surehand import Cancel, Defer, Reject, Retry, Unknown, queue
 from surehand.outcomes import Outcome
 from surehand.states import State
 from surehand.testing import again, world
-from tests.scenarios.kiosk import KIOSK, Ticket, careful, ids, plain, script
+from tests.scenarios.kiosk import KIOSK, Ticket, careful, ids, numbered, plain, script
 
 TICKET = Ticket(number="1")
 
@@ -86,6 +87,55 @@ def test_a_fate_with_a_wrong_code_stands_and_a_notice_says_what_a_code_is() -> N
         assert "<class>.<name>" in ending.notice.detail
         assert "Bad" not in ending.notice.detail
         assert ending.origin.type == "Reject"
+
+
+async def declined(ticket):
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(asyncio.sleep(30))
+        tasks.create_task(asyncio.to_thread(raising(Cancel("data.declined")), ticket, None))
+
+
+def test_a_fate_that_a_task_of_a_group_chooses_is_the_message_s() -> None:
+    with world(KIOSK) as made, script(lambda ticket, job: declined(ticket)):
+        assert ids(plain(made.event(plain, TICKET), None)) == []
+        assert made.operation(plain, TICKET).state is State.CANCELED
+        assert made.teller.endings[0].code == "data.declined"
+
+
+async def streamed(ticket):
+    yield ticket.number
+
+
+async def forgotten(ticket):
+    return (number for number in ticket.number)
+
+
+@pytest.mark.parametrize("act", [lambda ticket: (number for number in ticket.number), streamed, forgotten])
+def test_a_returned_generator_is_a_failed_attempt_and_no_success_without_an_effect(act) -> None:
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        event = made.event(plain, TICKET)
+        assert ids(plain(event, None)) == [event["Records"][0]["messageId"]]
+        operation, ending = made.operation(plain, TICKET), made.teller.endings[0]
+        assert (operation.state, operation.attempts, operation.code) == (State.RETRYABLE_FAILED, 1, "code.unrun")
+        assert (ending.notice.code, "generator" in ending.notice.detail) == ("code.unrun", True)
+
+
+class Busy(Retry):
+    def __init__(self, response: str) -> None:
+        self.response = response
+
+
+def test_a_fate_whose_class_leaves_out_our_init_stands_and_its_neighbours_run() -> None:
+    def act(ticket, job):
+        if ticket.number == "0":
+            raise Busy("503")
+
+    with world(KIOSK) as made, script(act) as told:
+        event = made.event(plain, *numbered(plain, 3))
+        assert ids(plain(event, None)) == [event["Records"][0]["messageId"]]
+        assert told.numbers == ["0", "1", "2"]
+        ending = made.teller.endings[0]
+        assert (ending.outcome, ending.code, ending.notice.code) == (Outcome.RETRY, "code.bad_code", "code.bad_code")
 
 
 def test_a_duplicate_of_a_success_is_deleted_without_running() -> None:

@@ -209,6 +209,22 @@ def test_a_coroutine_that_a_plain_function_returns_is_run() -> None:
         assert made.operation(plain, TICKET).result == "7"
 
 
+def test_a_coroutine_that_an_async_handler_returns_unawaited_is_run() -> None:
+    done = []
+
+    async def charge(ticket):
+        done.append(ticket.number)
+        return 7
+
+    async def act(ticket):
+        return charge(ticket)
+
+    with world(KIOSK) as made, script(lambda ticket, job: act(ticket)):
+        assert ids(awaited(made.event(awaited, TICKET), None)) == []
+        assert done == ["1"]
+        assert made.operation(awaited, TICKET).result == "7"
+
+
 def test_a_coroutine_for_which_no_time_is_left_is_closed_and_not_begun() -> None:
     begun = []
 

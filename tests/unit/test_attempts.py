@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,12 +22,12 @@ from surehand.states import State
 from surehand.testing import MemoryLedger
 from surehand.worker import Invocation
 from surehand.worker.attempts import Attempts
-from surehand.worker.conclusion import Conclusion, SoftDeadline
+from surehand.worker.conclusion import Conclusion, NotBegun, SoftDeadline
 from surehand.worker.handing_over import Superseded
 from surehand.worker.plan import Step
 from surehand.worker.receive import Message, Refused
 from surehand.worker.settlers import InlineSettler
-from tests.scenarios.kiosk import Ticket, plain, script
+from tests.scenarios.kiosk import Ticket, awaited, plain, script
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -206,10 +206,10 @@ def test_a_tick_is_held_back_by_its_schedule_unless_it_is_poison(marks) -> None:
 
 
 @pytest.mark.parametrize(
-    ("behind", "outcome", "code"), [(False, Outcome.UNKNOWN, "effect.timeout"), (True, Outcome.SUCCEEDED, None)]
+    ("behind", "outcome", "attempts_made"), [(False, Outcome.UNSTARTED, 0), (True, Outcome.SUCCEEDED, 1)]
 )
-def test_an_alarm_beside_the_handler_s_own_code_is_no_fault_of_ours_and_takes_no_result(
-    monkeypatch, behind, outcome, code
+def test_an_alarm_beside_the_handler_s_own_code_is_no_interruption_of_it_and_takes_no_result(
+    monkeypatch, behind, outcome, attempts_made
 ) -> None:
     @contextmanager
     def ringing(_: timedelta) -> Iterator[None]:
@@ -218,13 +218,54 @@ def test_an_alarm_beside_the_handler_s_own_code_is_no_fault_of_ours_and_takes_no
         yield
         raise SoftDeadline
 
-    monkeypatch.setattr("surehand.worker.attempts.interrupted_after", ringing)
+    monkeypatch.setattr("surehand.worker.calling.interrupted_after", ringing)
     ledger, claimed = MemoryLedger(), step(0)
     ledger.write([Write(operation=claimed.answer.operation, previous=None)], now=NOW)
     made = attempts(ledger)
     with script() as told:
         made.take(claimed)
-    assert (told.numbers, made.endings[0].outcome, made.endings[0].code) == (["o0"] * behind, outcome, code)
+    assert (told.numbers, made.endings[0].outcome, made.endings[0].code) == (["o0"] * behind, outcome, None)
+    assert ledger.read(["o0"])["o0"].attempts == attempts_made
+
+
+@pytest.mark.parametrize(("handler", "outcome"), [(awaited, Outcome.UNSTARTED), (plain, Outcome.UNKNOWN)])
+def test_a_coroutine_that_never_began_is_no_run_unless_a_plain_function_has_made_it(handler, outcome) -> None:
+    """What that function did before is not known; an async one has done nothing."""
+
+    def never(coroutine: Coroutine[Any, Any, None], *, timeout: timedelta) -> None:
+        coroutine.close()
+        raise NotBegun
+
+    async def act() -> None: ...
+
+    ledger, claimed = MemoryLedger(), step(0)
+    ledger.write([Write(operation=claimed.answer.operation, previous=None)], now=NOW)
+    made: Any = attempts(ledger)
+    made.handler, made._ports.loop = handler, SimpleNamespace(result=never)
+    with script(lambda ticket, job: act()):
+        made.take(claimed)
+    assert made.endings[0].outcome is outcome
+
+
+@pytest.mark.parametrize(("passes", "outcome"), [(6 * SECOND, Outcome.SUCCEEDED), (6.001 * SECOND, Outcome.UNSTARTED)])
+def test_what_its_own_mark_has_left_no_time_for_is_left_unstarted_and_nothing_is_unknown(passes, outcome) -> None:
+    clock = SimpleNamespace(now=lambda: NOW)
+
+    class Slow(MemoryLedger):
+        def write(self, writes: Sequence[Write], *, now: datetime) -> Sequence[Answer]:
+            if any(write.operation.state is State.PROCESSING for write in writes):
+                clock.now = lambda: NOW + passes
+            return super().write(writes, now=now)
+
+    ledger, claimed = Slow(), step(0, marks=1)
+    ledger.write([Write(operation=claimed.answer.operation, previous=None)], now=NOW)
+    made = attempts(ledger, left=10 * SECOND, clock=clock)
+    with script() as told:
+        made.take(claimed)
+    ran = outcome is Outcome.SUCCEEDED
+    kept = ledger.read(["o0"])["o0"]
+    assert (told.numbers, made.endings[0].outcome) == (["o0"] * ran, outcome)
+    assert (kept.state, kept.attempts) == (State.SUCCEEDED if ran else State.PENDING, 1 if ran else 0)
 
 
 def asking(ticket: Ticket, job: Job) -> bool | None:

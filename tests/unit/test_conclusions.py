@@ -103,6 +103,35 @@ def test_any_other_exception_is_a_failed_attempt_under_its_code(error, code) -> 
     assert of(error) == Conclusion(outcome=Outcome.RETRY, state=State.RETRYABLE_FAILED, code=code, wait=SECOND)
 
 
+class Prickly(Fate):
+    """A fate of which nothing can be read."""
+
+    def __init__(self) -> None:
+        self.after = 30  # type: ignore[assignment]
+
+    def __getattribute__(self, name: str) -> object:
+        if name == "code":
+            raise KeyError(name)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("fate", [Retry, Defer, Reject, Cancel, Unknown])
+def test_a_fate_of_which_nothing_can_be_read_is_that_fate_still(fate) -> None:
+    odd = type("Odd", (Prickly, fate), {})
+    concluded = of(odd())
+    assert (concluded.outcome, concluded.code) == (of(fate("data.bad")).outcome, "code.bad_code")
+    assert concluded.wait == of(fate("data.bad")).wait
+    assert concluded.notice is not None
+    assert concluded.notice.code == "code.bad_code"
+
+
+def test_what_broke_beside_a_chosen_fate_is_told_as_its_origin() -> None:
+    concluded = of(Raised(Cancel("data.declined"), beside=KeyError("x")))
+    assert concluded.outcome is Outcome.CANCELED
+    assert concluded.origin is not None
+    assert concluded.origin.type == "KeyError"
+
+
 def test_a_cursor_that_cannot_be_read_is_rejected() -> None:
     expected = Conclusion(outcome=Outcome.REJECTED, state=State.PERMANENTLY_FAILED, code="schedule.cursor")
     assert of(CursorUnreadable("x")) == expected

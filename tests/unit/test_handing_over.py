@@ -38,6 +38,7 @@ def test_a_hand_over_is_pending_with_a_note_of_the_cursor(one, is_one) -> None:
         ((LEASED, DEFERRED, LEASED), False),
         ((LEASED, RETRY, LEASED), True),
         ((LEASED, entry(State.PROCESSING), entry(State.PENDING), LEASED), True),
+        ((LEASED, entry(State.PROCESSING), entry(State.PENDING, "unstarted"), LEASED), False),
         ((LEASED, HANDED, LEASED), True),
         ((LEASED, entry(State.PROCESSING), RETRY), False),
         ((LEASED, TAKEN, DEFERRED, LEASED), True),

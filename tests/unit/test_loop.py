@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
+import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
@@ -16,8 +18,9 @@ from typing import Any
 
 import pytest
 
-from surehand import Unknown
-from surehand.worker.conclusion import SoftDeadline, StillRunning
+from surehand import Retry, Unknown
+from surehand.worker.conclusion import NotBegun, SoftDeadline, StillRunning
+from surehand.worker.handing_over import HandOver, Superseded
 from surehand.worker.loop import EventLoop
 
 LONG, SHORT = timedelta(seconds=5), timedelta(seconds=0.05)
@@ -34,7 +37,7 @@ async def which() -> asyncio.AbstractEventLoop:
     return asyncio.get_running_loop()
 
 
-def in_background(loop: EventLoop, coroutine: object, timeout: timedelta = LONG) -> Future[object]:
+def in_background(loop: EventLoop, coroutine: Awaitable[object], timeout: timedelta = LONG) -> Future[object]:
     """Run a coroutine for another thread."""
     pool = ThreadPoolExecutor(1)
     running = pool.submit(loop.result, coroutine, timeout=timeout)
@@ -79,14 +82,155 @@ def test_at_its_deadline_a_coroutine_is_canceled_and_has_ended_before_that_is_to
     assert told == ["ended"]
 
 
-def test_a_coroutine_that_ends_by_its_cancellation_in_its_own_way_has_met_the_deadline_too(loop: EventLoop) -> None:
-    async def act() -> str:
+def test_a_coroutine_that_finishes_as_it_is_canceled_says_how_it_has_ended(loop: EventLoop) -> None:
+    """As a plain function does that catches its interruption."""
+
+    async def act(last: BaseException | None = None) -> str:
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(20)
-        return "tidied up"
+        if last is not None:
+            raise last
+        return "finished"
+
+    assert loop.result(act(), timeout=SHORT) == "finished"
+    for word in (Retry("provider.busy"), HandOver(), Superseded(None)):
+        for last in (word, BaseExceptionGroup("of tasks", [ValueError(), word])):
+            with pytest.raises(type(last)) as told:
+                loop.result(act(last), timeout=SHORT)
+            assert told.value is last
+
+
+@pytest.mark.parametrize(
+    "accident", [ValueError("its own"), TimeoutError(), ExceptionGroup("x", [OSError()])], ids=repr
+)
+def test_a_coroutine_that_breaks_as_it_is_canceled_has_met_the_deadline(loop: EventLoop, accident) -> None:
+    """Nobody knows what became of its effect, whatever a client makes of the cancellation."""
+
+    async def act() -> None:
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            raise accident from None
+
+    with pytest.raises(SoftDeadline) as told:
+        loop.result(act(), timeout=SHORT)
+    assert told.value.__cause__ is accident
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_what_a_coroutine_returns_to_be_awaited_is_awaited(loop: EventLoop, depth) -> None:
+    class Lazy:
+        def __init__(self, depth: int) -> None:
+            self.depth = depth
+
+        def __await__(self) -> Generator[Any, None, object]:
+            yield from asyncio.sleep(0).__await__()
+            return Lazy(self.depth - 1) if self.depth else "done"
+
+    async def forgetful() -> object:
+        return Lazy(depth)
+
+    assert loop.result(forgetful(), timeout=LONG) == loop.result(Lazy(depth), timeout=LONG) == "done"
+
+
+def test_a_coroutine_that_was_canceled_before_its_first_line_has_not_begun(loop: EventLoop) -> None:
+    """Its loop was busy with another one until the deadline."""
+    busy, begun, late = threading.Event(), [], threading.Event()
+
+    async def block() -> None:
+        busy.set()
+        late.wait(5)
+
+    async def act() -> None:
+        begun.append(1)
+
+    blocking, coroutine = in_background(loop, block()), act()
+    assert busy.wait(5)
+    threading.Timer(0.15, late.set).start()
+    with pytest.raises(NotBegun):
+        loop.result(coroutine, timeout=SHORT)
+    blocking.result(5)
+    assert begun == []
+    assert inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED
+
+
+@pytest.mark.parametrize("tasks", [False, True], ids=["own", "of-its-task"])
+def test_a_thread_that_a_coroutine_has_begun_is_as_little_over_as_its_work(loop: EventLoop, tasks) -> None:
+    over = threading.Event()
+
+    async def act() -> None:
+        if not tasks:
+            await asyncio.to_thread(over.wait, 5)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asyncio.to_thread(over.wait, 5))
+
+    with pytest.raises(StillRunning):
+        loop.result(act(), timeout=SHORT)
+    over.set()
+
+
+def test_a_thread_that_ends_in_time_or_never_began_or_is_another_s_keeps_no_coroutine_running(loop: EventLoop) -> None:
+    over, begun = threading.Event(), []
+
+    async def beside() -> None:
+        await asyncio.to_thread(over.wait, 5)
+
+    async def short() -> None:
+        await asyncio.to_thread(time.sleep, 0.1)
+
+    async def queued() -> None:
+        fill = [asyncio.to_thread(time.sleep, 0.1) for _ in range(64)]
+        await asyncio.gather(*fill, asyncio.to_thread(begun.append, 1))
+
+    waiting = in_background(loop, beside())
+    for act in (short, queued):
+        with pytest.raises(SoftDeadline):
+            loop.result(act(), timeout=SHORT)
+    assert begun == []
+    over.set()
+    waiting.result(5)
+
+
+def test_a_slow_name_server_keeps_no_coroutine_running(loop: EventLoop, monkeypatch) -> None:
+    over = threading.Event()
+
+    def slow(*_: object) -> None:
+        over.wait(5)
+
+    slow.__module__ = socket.getaddrinfo.__module__
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+
+    async def act() -> None:
+        await asyncio.get_running_loop().getaddrinfo("slow.invalid", 443)
 
     with pytest.raises(SoftDeadline):
         loop.result(act(), timeout=SHORT)
+    over.set()
+
+
+def test_a_task_that_a_coroutine_leaves_behind_is_told_by_type_and_place_and_never_by_its_text(
+    loop: EventLoop, caplog
+) -> None:
+    async def side(card: str) -> None:
+        raise ValueError(f"card {card} refused")
+
+    def callback(card: str) -> None:
+        raise KeyError(card)
+
+    async def act() -> None:
+        task = asyncio.create_task(side("4111"))
+        asyncio.get_running_loop().call_soon(callback, "4111")
+        asyncio.get_running_loop().call_exception_handler({"message": "Unclosed client session", "client_session": 1})
+        await asyncio.wait([task])
+
+    loop.result(act(), timeout=LONG)
+    gc.collect()
+    loop.result(which(), timeout=LONG)
+    lines = [record.getMessage() for record in caplog.records if record.name == "asyncio"]
+    assert any("KeyError at " in line and "test_loop.py:" in line for line in lines)
+    assert any("ValueError at " in line and "side" in line for line in lines)
+    assert "Unclosed client session" in lines
+    assert "4111" not in caplog.text
 
 
 def test_a_coroutine_that_goes_on_behind_its_deadline_is_told_as_such(loop: EventLoop) -> None:

@@ -101,6 +101,18 @@ def test_a_wrong_code_does_not_change_the_fate(code) -> None:
     assert (error.code, str(error), error.miscoded) == ("code.bad_code", "code.bad_code", True)
 
 
+@pytest.mark.parametrize("fate", FATES)
+def test_a_subclass_that_leaves_out_our_init_has_no_code_and_no_wait(fate) -> None:
+    class Busy(fate):  # type: ignore[misc]
+        def __init__(self, response: str) -> None:
+            self.response = response
+
+    error = Busy("503")
+    assert (error.code, error.miscoded, error.wait(NOW)) == ("code.bad_code", True, None)
+    error.code = "provider.busy"
+    assert error.miscoded is False
+
+
 @pytest.mark.parametrize("code", ["data.bad", "data.bad.worse", "weather.Rain_1", "d." + "x" * 64])
 def test_a_code_is_a_class_and_names(code) -> None:
     assert (Reject(code).code, Reject(code).miscoded) == (code, False)

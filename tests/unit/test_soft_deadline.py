@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import pytest
 
-from surehand.worker import deadline
-from surehand.worker.conclusion import SoftDeadline
+from surehand.worker import deadline, loop
+from surehand.worker.conclusion import NotBegun, SoftDeadline, StillRunning
 from surehand.worker.deadline import _Alarm, alarm_set, interrupted_after, reserve_for
 
 LONG = timedelta(hours=1)
 
 
 @contextmanager
-def ringing_at(instruction: int, *, in_frames_of: str):
+def ringing_at(instruction: int, *, in_frames_of: str | tuple[str, ...]):
     """Let the alarm come before the n-th instruction of the deadline's own code, counted from 0."""
     seen = [0]
 
     def each(frame, event, argument):
-        if frame.f_code.co_filename != in_frames_of:
+        if frame.f_code.co_filename not in in_frames_of:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":
@@ -65,6 +68,51 @@ def test_whenever_the_alarm_comes_it_is_disarmed_and_given_back_afterwards(batch
         instruction += 1
     assert instruction > 50
     assert interrupted > 3
+
+
+def test_whenever_the_alarm_comes_a_coroutine_is_stopped_or_told_as_still_running_or_has_not_begun(monkeypatch) -> None:
+    """P9: told as ended it would be run again beside itself."""
+    monkeypatch.setattr(loop, "_STOPPING", timedelta(milliseconds=10))
+    made, instruction, told = loop.EventLoop(), 0, set()
+    while True:
+        ended: type[BaseException] | None = None
+        over, begun = threading.Event(), threading.Event()
+
+        async def act(over=over, begun=begun) -> None:
+            begun.set()
+            while not over.is_set():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0.002)
+
+        coroutine = act()
+        with ringing_at(instruction, in_frames_of=(deadline.__file__, loop.__file__)) as seen:
+            try:
+                with alarm_set(LONG), interrupted_after(LONG):
+                    made.result(coroutine, timeout=timedelta(milliseconds=1))
+            except (SoftDeadline, StillRunning) as error:
+                ended = type(error)
+        told.add(ended)
+        if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:  # the alarm came before it was handed over
+            coroutine.close()
+        assert ended is StillRunning or not begun.is_set(), instruction
+        assert _Alarm.armed is False, instruction
+        over.set()
+        if seen[0] <= instruction:
+            break
+        instruction += 1
+    made.close()
+    assert instruction > 100
+    assert told >= {NotBegun, StillRunning}
+
+
+def test_a_coroutine_of_a_handler_that_has_swallowed_its_interruption_is_stopped_at_once() -> None:
+    made, began = loop.EventLoop(), time.monotonic()
+    with alarm_set(LONG), pytest.raises(SoftDeadline), interrupted_after(LONG):  # noqa: PT012
+        with suppress(SoftDeadline):
+            signal.raise_signal(signal.SIGALRM)
+        made.result(asyncio.sleep(20), timeout=timedelta(seconds=5))
+    made.close()
+    assert time.monotonic() - began < 4
 
 
 def test_an_alarm_between_two_handlers_keeps_the_next_one_from_beginning() -> None:

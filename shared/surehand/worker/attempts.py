@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from inspect import iscoroutine
 from typing import Any
 
 from surehand.declare import Handler
@@ -13,9 +12,9 @@ from surehand.job import Job
 from surehand.ledger import Claimed, NotClaimed, NotWritten, Operation, Unavailable, Written, started, write_surely
 from surehand.outcomes import Outcome
 from surehand.states import State
+from surehand.worker.calling import call
 from surehand.worker.conclude import conclude
-from surehand.worker.conclusion import Conclusion, Raised, Returned, StillRunning, condemned
-from surehand.worker.context import telling_of
+from surehand.worker.conclusion import Conclusion, Raised, StillRunning, condemned
 from surehand.worker.deadline import interrupted_after, reserve_for
 from surehand.worker.ended import Ended
 from surehand.worker.endings import Ending
@@ -94,7 +93,7 @@ class Attempts:
     def _run(self, step: Step, message: Message, claimed: Claimed) -> None:
         now = self._ports.clock.now()
         operation = claimed.operation
-        if self._invocation.deadline - now < 2 * self._reserve:
+        if not self._in_time(now):
             self.leave(step)
             return
         until = self._invocation.deadline - self._reserve
@@ -112,9 +111,15 @@ class Attempts:
             if marked is None:
                 return
             operation = marked
+            if not self._in_time(self._ports.clock.now()):
+                self._settling.settle(step, operation, _unstarted(operation))
+                return
         began = self._ports.clock.now()
-        ended = self._call(message, job)
+        ended = call(self.handler, message, job, loop=self._ports.loop, left=self._left())
         now = self._ports.clock.now()
+        if ended is None:
+            self._settling.settle(step, operation, _unstarted(operation))
+            return
         if isinstance(ended, Raised) and isinstance(ended.error, StillRunning):
             self._settling.still_running(step)
             return
@@ -157,26 +162,9 @@ class Attempts:
     def _left(self) -> timedelta:
         return self._invocation.deadline - self._reserve - self._ports.clock.now()
 
-    def _call(self, message: Message, job: Job) -> Returned | Raised:
-        """Run the handler inside the deadline guard. What it raises is its outcome, whatever it is.
-
-        A plain function may return a coroutine too (a decorator around an async one does): it is run as well, since
-        one that is left unawaited would be a success without an effect.
-        """
-        ended: Returned | Raised | None = None
-        left = self._left()
-        try:
-            with telling_of(self.handler, message, job), interrupted_after(left):
-                try:
-                    value = self.handler.run(message.payload, job)
-                    if iscoroutine(value):
-                        value = self._ports.loop.result(value, timeout=left)
-                    ended = Returned(value)
-                except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its own outcome
-                    ended = Raised(error)
-        except BaseException as error:  # noqa: BLE001 - the alarm came before the handler was called, or behind it
-            return ended or Raised(error)
-        return ended
+    def _in_time(self, now: datetime) -> bool:
+        """Tell whether there is time to begin a handler."""
+        return self._invocation.deadline - now >= 2 * self._reserve
 
     def _asks_first(self, claimed: Claimed) -> bool:
         """With a policy for the unknown, `processing` was written before the run, so a lapsed one means it ran (P5).

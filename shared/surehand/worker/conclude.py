@@ -14,7 +14,17 @@ from surehand.ledger import Operation
 from surehand.outcomes import Cancel, Defer, Fate, Outcome, Reject, Unknown
 from surehand.results import encode, is_kept
 from surehand.states import State
-from surehand.worker.conclusion import Conclusion, Raised, Returned, SoftDeadline, bounded, condemn, failed
+from surehand.worker.conclusion import (
+    Conclusion,
+    Raised,
+    Returned,
+    SoftDeadline,
+    Unrun,
+    bounded,
+    chosen_wait,
+    condemn,
+    failed,
+)
 from surehand.worker.handing_over import MOST_UNMOVED, MOVED, UNMOVED, HandOver, unmoved_in_a_row
 from surehand.worker.origin import origin
 from surehand.worker.receive import Notice
@@ -47,7 +57,7 @@ def conclude(
     if isinstance(ended, Raised):
         concluded = replace(
             concluded,
-            origin=concluded.origin or origin(ended.error),
+            origin=concluded.origin or origin(ended.error) or (origin(ended.beside) if ended.beside else None),
             notice=_notice_of(ended.error) or concluded.notice,
         )
     return replace(concluded, afresh=True) if moved else concluded
@@ -66,16 +76,16 @@ def _conclude(
         )
     error = ended.error
     if isinstance(error, Cancel):
-        return Conclusion(outcome=Outcome.CANCELED, state=State.CANCELED, code=error.code)
+        return Conclusion(outcome=Outcome.CANCELED, state=State.CANCELED, code=_code_of(error))
     if isinstance(error, Reject):
-        return Conclusion(outcome=Outcome.REJECTED, state=State.PERMANENTLY_FAILED, code=error.code)
+        return Conclusion(outcome=Outcome.REJECTED, state=State.PERMANENTLY_FAILED, code=_code_of(error))
     if isinstance(error, Defer):
-        wait = error.wait(now)
+        wait = chosen_wait(error, now)
         return bounded(
             Conclusion(
                 outcome=Outcome.DEFERRED,
                 state=State.PENDING,
-                code=error.code,
+                code=_code_of(error),
                 wait=options.backoff.wait(operation.attempts + 1, random) if wait is None else wait,
                 attempted=False,
             ),
@@ -86,10 +96,9 @@ def _conclude(
     if isinstance(error, CursorUnreadable):
         return Conclusion(outcome=Outcome.REJECTED, state=State.PERMANENTLY_FAILED, code="schedule.cursor")
     if isinstance(error, Unknown | SoftDeadline):
-        code = error.code if isinstance(error, Unknown) else "effect.timeout"
+        code = _code_of(error) if isinstance(error, Unknown) else "effect.timeout"
         return unknown(code, error, operation, options, ask=ask, now=now, random=random)
-    code = error.code if isinstance(error, Fate) else _code_of(error)
-    return failed(Outcome.RETRY, code, error, operation, options, now=now, random=random)
+    return failed(Outcome.RETRY, _code_of(error), error, operation, options, now=now, random=random)
 
 
 def _unkept(value: object) -> Notice:
@@ -99,12 +108,14 @@ def _unkept(value: object) -> Notice:
 
 def _notice_of(error: BaseException) -> Notice | None:
     """What the author must be told of a mistake in the code, in words of ours that hold no value."""
-    if isinstance(error, Fate) and error.miscoded:
+    if isinstance(error, Fate) and _code_of(error) == "code.bad_code":
         return Notice(
             "code.bad_code",
             f"{type(error).__name__}(…) was given a code that is not <class>.<name>: lower-case letters, digits and _, "
             "a dot, then letters, digits and _, at most 100 characters",
         )
+    if isinstance(error, Unrun):
+        return Notice("code.unrun", "the handler returned a generator: nothing of it runs before somebody iterates it")
     if type(error) is ConfigurationError:
         return Notice("code.ConfigurationError", str(error))
     return None
@@ -113,10 +124,14 @@ def _notice_of(error: BaseException) -> Notice | None:
 def _code_of(error: BaseException) -> str:
     if isinstance(error, LedgerUnavailable):
         return "ledger.unavailable"
+    if isinstance(error, Unrun):
+        return "code.unrun"
     try:
+        if isinstance(error, Fate):
+            return "code.bad_code" if error.miscoded else error.code
         return classify(error)
     except BaseException:  # noqa: BLE001 - an attribute of the user's exception that raises must not end its neighbours too
-        return code_of_type(error)
+        return "code.bad_code" if isinstance(error, Fate) else code_of_type(error)
 
 
 def _handed_over(error: HandOver, operation: Operation, options: Options, *, moved: bool, now: datetime) -> Conclusion:

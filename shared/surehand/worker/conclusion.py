@@ -8,7 +8,7 @@ from random import Random
 
 from surehand.declare.options import Options
 from surehand.ledger import Operation
-from surehand.outcomes import Outcome, Retry, Unknown
+from surehand.outcomes import Fate, Outcome, Retry, Unknown
 from surehand.states import HELD, State
 from surehand.worker.handing_over import is_hand_over
 from surehand.worker.origin import Origin
@@ -19,8 +19,16 @@ class SoftDeadline(BaseException):
     """Raised inside a handler shortly before Lambda would kill the process. `except Exception` does not catch it."""
 
 
+class NotBegun(SoftDeadline):
+    """The deadline came before the first line of a coroutine, and it will not begin any more."""
+
+
 class StillRunning(BaseException):
     """The handler was asked to stop and did not. It may be running still, so nobody else may run it."""
+
+
+class Unrun(Exception):
+    """The handler returned a generator: whatever it would have done has not been done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +40,10 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The handler raised."""
+    """The handler raised. *beside*: what else broke in the group that the error came in."""
 
     error: BaseException
+    beside: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +80,23 @@ def failed(
     attempts = operation.attempts + 1
     if attempts >= options.max_attempts:
         return Conclusion(outcome=Outcome.EXHAUSTED, state=State.PERMANENTLY_FAILED, code=code)
-    chosen = error.wait(now) if isinstance(error, Retry | Unknown) else None
+    chosen = chosen_wait(error, now) if isinstance(error, Retry | Unknown) else None
     wait = options.backoff.wait(attempts, random) if chosen is None else chosen
     return bounded(
         Conclusion(outcome=outcome, state=State.RETRYABLE_FAILED, code=code, wait=wait), operation, options, now
     )
+
+
+def chosen_wait(fate: Fate, now: datetime) -> timedelta | None:
+    """Return the wait that a fate chose, or None for the backoff's choice, also where it cannot be read.
+
+    A subclass has whatever its author gave it, and that must not end its neighbours.
+    """
+    try:
+        wait = fate.wait(now)
+    except Exception:  # noqa: BLE001 - see above
+        return None
+    return wait if isinstance(wait, timedelta) else None
 
 
 def bounded(conclusion: Conclusion, operation: Operation, options: Options, now: datetime) -> Conclusion:

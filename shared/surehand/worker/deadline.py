@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from types import FrameType
 
@@ -87,6 +87,35 @@ def interrupted_after(left: timedelta) -> Iterator[None]:
                 _Alarm.armed = outer
         finally:
             _Alarm.armed = outer  # the alarm may come in the line that disarms it, and left armed it would hit a settle
+
+
+@contextmanager
+def undisturbed() -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Keep the alarm out of the rest of a handler that ends elsewhere, for whoever keeps to the deadline by himself.
+
+    What it yields lets the alarm in for the one wait that it may interrupt. It is not let in again behind the body,
+    since a `SoftDeadline` there would stand for what the body has raised (P9).
+    """
+    if not _can_interrupt():
+        yield nullcontext
+        return
+    armed = _Alarm.armed
+    _Alarm.armed = False
+    yield lambda: _disturbed(armed)
+
+
+@contextmanager
+def _disturbed(armed: bool) -> Iterator[None]:
+    try:
+        try:
+            _Alarm.armed = armed
+            if armed and _Alarm.rang:
+                raise SoftDeadline
+            yield
+        finally:
+            _Alarm.armed = False
+    finally:
+        _Alarm.armed = False  # see `interrupted_after`
 
 
 def _can_interrupt() -> bool:

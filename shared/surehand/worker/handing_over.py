@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from surehand.ledger import Entry, Operation
+from surehand.outcomes import Outcome
 from surehand.states import State
 
 #: What the history says of a hand-over after which the cursor stood elsewhere than before, and where it did not.
@@ -43,8 +45,11 @@ def ran_before(history: Sequence[Entry]) -> bool:
     if not claims:
         return False
     return history[claims[-1]].note == "takeover" or any(
-        entry.state in (State.RETRYABLE_FAILED, State.PROCESSING) or entry.note == "takeover" or is_hand_over(entry)
-        for entry in history[: claims[-1]]
+        entry.state is State.RETRYABLE_FAILED
+        or (entry.state is State.PROCESSING and behind.note != Outcome.UNSTARTED.value)
+        or entry.note == "takeover"
+        or is_hand_over(entry)
+        for entry, behind in pairwise(history[: claims[-1] + 1])
     )
 
 

@@ -12,7 +12,7 @@ from surehand.ledger import Operation
 from surehand.ledger.marks import SUSPECT
 from surehand.outcomes import Defer, Outcome, Retry
 from surehand.states import State
-from surehand.worker.conclusion import Conclusion, bounded, failed
+from surehand.worker.conclusion import Conclusion, bounded, chosen_wait, failed
 from surehand.worker.origin import origin
 
 #: Asks the provider about an unknown effect: True applied, False not applied, None nobody knows.
@@ -97,7 +97,7 @@ def _asked_again(
     random: Random,
 ) -> Conclusion:
     """The question itself failed: it is asked again before anything runs, and held when the waiting has an end."""
-    chosen = unasked.wait(now) if isinstance(unasked, Retry | Defer) else None
+    chosen = chosen_wait(unasked, now) if isinstance(unasked, Retry | Defer) else None
     wait = options.backoff.wait(operation.attempts + 1, random) if chosen is None else chosen
     came_of = origin(unasked)
     asked = Conclusion(outcome=outcome, state=state, code="effect.unanswered", wait=wait, origin=came_of)
