@@ -69,7 +69,7 @@ class Yard:
             if message.deduplication is not None:
                 entry["MessageDeduplicationId"] = message.deduplication
             self.sqs.put(self.source, message.body, **entry)
-        for _ in range(400):
+        for _ in range(5_000):
             self.waiting.wait(timedelta(seconds=30))
             self.consume()
             if not self.source.messages:
