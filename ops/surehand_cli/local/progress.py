@@ -158,21 +158,21 @@ class Progress:
 
     def _believe_the_ledger(self, seen: Seen) -> None:
         for operation, recorded in seen.ledger.items():
-            canceled = recorded.state == "canceled"
             for place, message in enumerate(recorded.messages):
-                if recorded.state not in ("succeeded", "canceled") or self._knows(message):
-                    continue
-                delivered = Delivered(
-                    handler=json.loads(operation)[0],
-                    message_id=message,
-                    operation=operation,
-                    attempt=0,
-                    outcome="canceled" if canceled else "already_applied" if place else "succeeded",
-                    code=None,
-                )
-                track = self._track_of(delivered)
-                track.deliveries.append(delivered)
-                track.recorded = recorded
+                if recorded.state in ("succeeded", "canceled") and not self._knows(message):
+                    told = _believed(operation, message, recorded, "already_applied" if place else "succeeded")
+                    track = self._track_of(told)
+                    track.deliveries.append(told)
+                    track.recorded = recorded
+        for track in self.tracks:
+            known = track.sent.operation if track.sent is not None else None
+            item = seen.ledger.get(known) if known is not None else None
+            if known is None or item is None or item.state not in _FINAL or track.fate is not None:
+                continue
+            # Neither in a queue nor dead, so it was deleted; an item that does not name it was final before it came.
+            message = (track.sent and track.sent.message_id) or ""
+            track.deliveries.append(_believed(known, message, item, "already_applied"))
+            track.recorded = item
 
     def _knows(self, message: str) -> bool:
         return any(
@@ -199,6 +199,18 @@ class Progress:
         stranger = Track(sample=None, sent=Sent(message_id=delivered.message_id), handler=delivered.handler)
         self.tracks.append(stranger)
         return stranger
+
+
+def _believed(operation: str, message: str, recorded: Recorded, outcome: str) -> Delivered:
+    """Return a delivery of which no log line is left; an item that is canceled answers every message with that."""
+    return Delivered(
+        handler=json.loads(operation)[0],
+        message_id=message,
+        operation=operation,
+        attempt=0,
+        outcome="canceled" if recorded.state == "canceled" else outcome,
+        code=None,
+    )
 
 
 def retried(tracks: Iterable[Track]) -> int:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from surehand.declare.identity import NoKey
+from surehand.declare.payload import NotValid
 from surehand_cli.local.deployed import Deployed
 from surehand_cli.local.samples import Sent
 from surehand_cli.problem import Problem
@@ -45,8 +47,20 @@ def send_together(deployed: Deployed, messages: Sequence[QueueMessage]) -> Seque
             )
             for refused in answer.get("Failed", []):
                 raise Problem(f"a sample for '{handler}' could not be sent: {refused['Code']}")
-            sent |= {int(entry["Id"]): Sent(message_id=entry["MessageId"]) for entry in answer["Successful"]}
+            for entry in answer["Successful"]:
+                place = int(entry["Id"])
+                operation = _operation(deployed, messages[place])
+                sent[place] = Sent(message_id=entry["MessageId"], operation=operation)
     return [sent[place] for place in range(len(messages))]
+
+
+def _operation(deployed: Deployed, message: QueueMessage) -> str | None:
+    """Return the operation that a body names; None for one that names none, as samples of bad input."""
+    handler = deployed.service[message.handler]
+    try:
+        return handler.identify(handler.payload.validate(message.body), message.body).operation
+    except (NotValid, NoKey):
+        return None
 
 
 def _entry(place: int, message: QueueMessage) -> SendMessageBatchRequestEntryTypeDef:

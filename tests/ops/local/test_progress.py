@@ -246,6 +246,20 @@ def test_attempts_and_code_are_those_of_the_ledger_whichever_log_lines_were_lost
     ]
 
 
+def test_a_duplicate_whose_only_log_line_was_lost_was_deleted_since_it_is_in_no_queue() -> None:
+    run = progress(sample(), sample("the same again", Fate.ALREADY_APPLIED), sample("a dead one", Fate.DEAD_LETTERED))
+    for track in run.tracks:
+        track.sent = Sent(message_id=f"id of {track.title}", operation=OPERATION)
+    run.add(seen(delivered("succeeded")))
+    settled = dataclasses.replace(empty_queues("succeeded", ["id of an order"]), dead=frozenset({"id of a dead one"}))
+    for _ in range(8):
+        run.add(settled)
+    assert [track.met for track in run.tracks] == [True, False, True]
+    run.add(settled)
+    assert [track.way for track in run.tracks] == ["succeeded", "already_applied", ""]
+    assert run.done
+
+
 def test_what_the_ledger_still_holds_is_not_believed_to_have_ended() -> None:
     run = progress()
     for _ in range(20):
