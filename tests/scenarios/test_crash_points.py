@@ -85,7 +85,7 @@ def test_two_faults_anywhere_break_no_promise(handler, act):
         for other in Fault
         if first < count
     ]
-    # On FIFO a dead letter is received sixty times before SQS moves it, so a schedule with one takes that much longer.
+    # On FIFO a dead letter is received a hundred times before SQS moves it, and a schedule with one takes as long.
     for faults in Random(1).sample(pairs, 40 if (handler, act) == (lanes, one_bad) else 150):
         broken, _ = outcome_of(handler, tickets, act, faults)
         assert broken == [], str(faults)
