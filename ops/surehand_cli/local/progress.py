@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from surehand.states import FINAL
 from surehand_cli.local.observation import Delivered, Recorded, Seen
 from surehand_cli.local.samples import Fate, Sample, Sent
 
@@ -15,8 +16,6 @@ _DELETED = {"succeeded": Fate.SUCCEEDED, "already_applied": Fate.ALREADY_APPLIED
 #: The emulator may lose what a function printed last. After so many looks in a row at empty queues, the ledger alone
 #: tells what has become of a message.
 _LOOKS = 10
-#: States in which what a message asked for is over and done.
-_FINAL = frozenset({"succeeded", "compensated", "canceled"})
 #: Outcomes that give a message up.
 _GIVEN_UP = frozenset({"rejected", "exhausted", "held", "key_conflict"})
 #: Outcomes that ask for another attempt.
@@ -53,7 +52,7 @@ class Track:
         if self.dead:
             return Fate.DEAD_LETTERED
         fate = _DELETED.get(self.deliveries[-1].outcome) if self.deliveries else None
-        if fate is None or self.recorded is None or self.recorded.state not in _FINAL:
+        if fate is None or self.recorded is None or self.recorded.state not in FINAL:
             return None
         return fate
 
@@ -167,7 +166,7 @@ class Progress:
         for track in self.tracks:
             known = track.sent.operation if track.sent is not None else None
             item = seen.ledger.get(known) if known is not None else None
-            if known is None or item is None or item.state not in _FINAL or track.fate is not None:
+            if known is None or item is None or item.state not in FINAL or track.fate is not None:
                 continue
             # Neither in a queue nor dead, so it was deleted; an item that does not name it was final before it came.
             message = (track.sent and track.sent.message_id) or ""
